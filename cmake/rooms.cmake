@@ -1,0 +1,22 @@
+# A room is a library of the files in src/<room>/. Its headers are reached as "<room>/file.h" through a
+# folder that holds this room alone, so a room can include only itself and the rooms it was given:
+# an include of a lower room does not compile.
+function(add_room room)
+  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cpp)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/rooms/${room})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${room} ${CMAKE_BINARY_DIR}/rooms/${room}/${room} SYMBOLIC)
+  if(sources)
+    add_library(room_${room} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(room_${room} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(room_${room} ${scope} ${CMAKE_BINARY_DIR}/rooms/${room})
+  foreach(above IN LISTS ARG_USES)
+    if(above)
+      target_link_libraries(room_${room} ${scope} room_${above})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,25 @@
+// A machine as a user writes it down: so many GPUs of one kind on one fabric.
+#pragma once
+
+#include <string_view>
+
+#include "gpu/gpu_spec.h"
+#include "net/fabric_spec.h"
+
+namespace infold::gpu {
+
+struct MachineSpec {
+  static constexpr std::string_view kAbout = "GPUs of one kind on one fabric.";
+  int gpus = 8;
+  GpuSpec gpu;
+  net::FabricSpec fabric;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("gpus", gpus, sim::between(1, 1024), "number of GPUs");
+    v.group("gpu", gpu);
+    v.group("fabric", fabric);
+  }
+};
+
+}  // namespace infold::gpu
