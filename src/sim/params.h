@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -33,6 +34,12 @@ template <class T>
 constexpr Range<T> between(T min, T max) {
   return {min, max};
 }
+
+/// Why a specification as a whole can not be built, and which parameter to look at ("fabric.dims").
+struct Refusal {
+  std::string path;
+  std::string why;
+};
 
 /// One spelling of an enum value, e.g. {Topology::kTorus, "torus", "GPUs in a wrapped grid"}.
 template <class E>
