@@ -1,0 +1,39 @@
+// Systems and GPUs by name or file: the way from YAML to a validated spec.
+// A file may build on another (`base:`), and then holds only what differs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "gpu/gpu_spec.h"
+#include "sim/params.h"
+#include "study/system_spec.h"
+
+namespace infold::config {
+
+/// Says whether a system can be built as a whole (fabric, memory); an empty function accepts all.
+using Validate = std::function<std::optional<sim::Refusal>(const study::SystemSpec&)>;
+
+struct PresetInfo {
+  std::string name;
+  std::string summary;
+};
+
+std::vector<PresetInfo> list_systems();
+std::vector<PresetInfo> list_gpus();
+
+/// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
+Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
+Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);
+
+using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec>;
+
+/// A file of either kind, as its `kind:` says; also takes the name of any preset.
+Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
+
+}  // namespace infold::config

@@ -1,0 +1,49 @@
+// What there is to set, for `infold describe`: everything comes from the specs' own visit().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/gpu_spec.h"
+#include "study/system_spec.h"
+
+namespace infold::config {
+
+struct Choice {
+  std::string name;
+  std::string meaning;
+};
+
+struct Parameter {
+  std::string path;   ///< as --set takes it
+  std::string type;   ///< "integer", "time", "size", ...
+  std::string value;  ///< in canonical units
+  std::string min;    ///< empty when there is no range
+  std::string max;
+  std::string meaning;
+  std::vector<Choice> choices;  ///< of an enum
+};
+
+/// A spec and what it is made of, e.g. "hbm" with its parameters at their defaults.
+struct Component {
+  std::string name;
+  std::string path;  ///< "gpu.hbm"; empty for the system
+  std::string about;
+  std::vector<Parameter> parameters;    ///< its own, with full paths
+  std::vector<std::string> components;  ///< names of the groups inside it
+};
+
+/// Every parameter of a system or GPU with the value it has there; a GPU's paths begin with "gpu.".
+std::vector<Parameter> parameters(const study::SystemSpec& spec);
+std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
+
+/// All components, outermost first: system, gpu, hbm, fabric, link, packet, switch, coll.
+std::vector<Component> components();
+
+/// One of them, or nothing; `suggestion_for_component` helps with the message then.
+std::optional<Component> find_component(std::string_view name);
+std::string suggestion_for_component(std::string_view name);
+
+}  // namespace infold::config

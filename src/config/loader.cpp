@@ -1,0 +1,178 @@
+// A base is read into the same spec first, then the file over it. The chain of files being read is kept
+// to refuse cycles and long chains; nothing is read twice at the same time.
+#include "config/loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "config/suggest.h"
+
+namespace infold::config {
+namespace {
+
+constexpr std::size_t kLongestChain = 16;
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestSummary = 300;
+constexpr std::size_t kLongestSource = 500;
+
+template <class Spec>
+constexpr FileKind kKindOf = std::is_same_v<Spec, gpu::GpuSpec> ? FileKind::kGpu : FileKind::kSystem;
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
+  return !text.empty() && text.size() <= kLongestName &&
+         text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<OpenFile> open_file(Source source) {
+  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
+  YamlNode& root = std::get<YamlNode>(parsed);
+  if (root.kind != YamlNode::Kind::kMap) {
+    return at(source.shown, root.at,
+              fmt::format("expected a map (key: value), not {}", kind_text(root.kind)));
+  }
+  const YamlNode* kind = root.find("kind");
+  if (kind == nullptr)
+    return at(source.shown, {1, 1}, "missing key 'kind' (write 'kind: system' or 'kind: gpu')");
+  for (const FileKind k : {FileKind::kSystem, FileKind::kGpu}) {
+    if (kind->text == kind_name(k)) return OpenFile{std::move(source), std::move(root), k};
+  }
+  const std::array<std::string_view, 2> known = {"system", "gpu"};
+  std::string hint = did_you_mean(kind->text, known);
+  if (hint.empty()) hint = " (one of system, gpu)";
+  if (kind->kind != YamlNode::Kind::kScalar)
+    return at(source.shown, kind->key_at, "kind: expected system or gpu");
+  return at(source.shown, kind->at, fmt::format("kind: unknown value {}{}", quote(kind->text), hint));
+}
+
+/// Reads the preset or file that `reference` names into the spec.
+template <class Spec>
+Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference, std::string_view key,
+                                Spec& spec) {
+  const auto refuse = [&](std::string_view why) {
+    return at(from.source.shown, reference.at, fmt::format("{} {}: {}", key, quote(reference.text), why));
+  };
+  auto found = find_source(kKindOf<Spec>, reference.text, &from.source);
+  if (const auto* none = std::get_if<NoSource>(&found)) {
+    if (is_file_reference(reference.text)) return refuse(none->why);
+    return at(from.source.shown, reference.at, fmt::format("{}: {}", key, none->why));
+  }
+  Source& source = std::get<Source>(found);
+  const auto seen = std::find(chain_ids_.begin(), chain_ids_.end(), source.id);
+  if (seen != chain_ids_.end()) {
+    const std::vector<std::string> cycle(chain_shown_.begin() + (seen - chain_ids_.begin()),
+                                         chain_shown_.end());
+    return refuse(fmt::format("bases form a cycle: {} -> {}", fmt::join(cycle, " -> "), cycle.front()));
+  }
+  if (chain_ids_.size() >= kLongestChain)
+    return refuse(fmt::format("more than {} files build on each other", kLongestChain));
+  Result<OpenFile> opened = open_file(std::move(source));
+  if (const auto* fault = std::get_if<Diagnostic>(&opened)) return *fault;
+  const OpenFile& file = std::get<OpenFile>(opened);
+  if (file.kind != kKindOf<Spec>) {
+    return refuse(fmt::format("it is a {}, not a {}", kind_name(file.kind), kind_name(kKindOf<Spec>)));
+  }
+  Reading reading;
+  return fill(file, spec, reading);
+}
+
+/// Reads what every file may have beside its parameters, the base first.
+template <class Spec>
+void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, Reading& reading) {
+  if (const YamlNode* base = reader.scalar("base")) {
+    if (auto fault = read_over(file, *base, "base", spec)) reading.problems.push_back(std::move(*fault));
+  }
+  if (const YamlNode* name = reader.scalar("name")) {
+    if (is_name(name->text)) {
+      spec.name = name->text;
+    } else {
+      reading.complain(name->at,
+                       fmt::format("name: {} is not a name (at most {} of letters, digits, . _ - +)",
+                                   quote(name->text), kLongestName));
+    }
+  }
+  reader.words("summary", kLongestSummary, spec.summary);
+  reader.word_list("sources", kLongestSource, spec.sources);
+}
+
+template <class Spec>
+Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, Reading& reading) {
+  chain_ids_.push_back(file.source.id);
+  chain_shown_.push_back(file.source.shown);
+  reading.file = file.source.shown;
+  reading.read_gpu = [&](const YamlNode& node, gpu::GpuSpec& gpu, const std::string& path) {
+    read_gpu_node(file, node, gpu, path, reading);
+  };
+  MapReader reader(file.root, "", reading);
+  reader.take("kind");
+  read_head(reader, file, spec, reading);
+  // What differs from its base does not go by the base's name.
+  if (file.root.find("name") == nullptr) spec.name = file.source.stem;
+  spec.visit(reader);
+  reader.finish();
+  chain_ids_.pop_back();
+  chain_shown_.pop_back();
+  // A base's problem is in the base's file, and everything here was read over it: it comes first.
+  for (const Diagnostic& d : reading.problems) {
+    if (d.file != reading.file) return d;
+  }
+  if (const Diagnostic* first = first_problem(reading)) return *first;
+  return std::nullopt;
+}
+
+void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec,
+                           const std::string& path, Reading& reading) {
+  if (node.kind == YamlNode::Kind::kScalar) {
+    spec = {};
+    if (auto fault = read_over(file, node, "gpu", spec)) reading.problems.push_back(std::move(*fault));
+    return;
+  }
+  MapReader reader(node, path, reading);
+  if (node.kind != YamlNode::Kind::kMap) return;
+  if (node.find("base") != nullptr) spec = {};
+  read_head(reader, file, spec, reading);
+  spec.visit(reader);
+  reader.finish();
+}
+
+Loader::Fault Loader::validated(const OpenFile& file, const study::SystemSpec& spec,
+                                const Reading& reading) const {
+  if (!validate_) return std::nullopt;
+  const std::optional<sim::Refusal> refusal = validate_(spec);
+  if (!refusal) return std::nullopt;
+  const std::string message =
+      refusal->path.empty() ? refusal->why : fmt::format("{}: {}", refusal->path, refusal->why);
+  // The key itself if this file has it, else the group it is in, else where it was inherited from.
+  for (std::string path = refusal->path; !path.empty();) {
+    const auto key = reading.keys.find(path);
+    if (key != reading.keys.end()) return at(file.source.shown, key->second, message);
+    const std::size_t dot = path.rfind('.');
+    path.resize(dot == std::string::npos ? 0 : dot);
+  }
+  const auto base = reading.keys.find("base");
+  return at(file.source.shown, base == reading.keys.end() ? Position{1, 1} : base->second, message);
+}
+
+Result<study::SystemSpec> Loader::system(const OpenFile& file) {
+  study::SystemSpec spec;
+  Reading reading;
+  if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  if (auto fault = validated(file, spec, reading)) return std::move(*fault);
+  return spec;
+}
+
+Result<gpu::GpuSpec> Loader::gpu(const OpenFile& file) {
+  gpu::GpuSpec spec;
+  Reading reading;
+  if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  return spec;
+}
+
+}  // namespace infold::config

@@ -1,0 +1,52 @@
+// Loads one system or GPU with everything it builds on. Used by the catalog only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/catalog.h"
+#include "config/diagnostic.h"
+#include "config/reader.h"
+#include "config/source.h"
+#include "config/yaml_tree.h"
+
+namespace infold::config {
+
+/// A source whose text has been read and is a map with a valid `kind`.
+struct OpenFile {
+  Source source;
+  YamlNode root;
+  FileKind kind;
+};
+
+Result<OpenFile> open_file(Source source);
+
+class Loader {
+ public:
+  explicit Loader(Validate validate) : validate_(std::move(validate)) {}
+
+  Result<study::SystemSpec> system(const OpenFile& file);
+  Result<gpu::GpuSpec> gpu(const OpenFile& file);
+
+ private:
+  using Fault = std::optional<Diagnostic>;
+
+  template <class Spec>
+  Fault fill(const OpenFile& file, Spec& spec, Reading& reading);
+  template <class Spec>
+  void read_head(MapReader& reader, const OpenFile& file, Spec& spec, Reading& reading);
+  template <class Spec>
+  Fault read_over(const OpenFile& from, const YamlNode& reference, std::string_view key, Spec& spec);
+  void read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec, const std::string& path,
+                     Reading& reading);
+  Fault validated(const OpenFile& file, const study::SystemSpec& spec, const Reading& reading) const;
+
+  Validate validate_;
+  std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before
+  std::vector<std::string> chain_shown_;
+};
+
+}  // namespace infold::config

@@ -1,0 +1,114 @@
+// Presets are embedded under gpus/ and systems/, so a reference can not leave those folders.
+#include "config/source.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "config/suggest.h"
+#include "config/text.h"
+#include "embedded_presets.h"
+
+namespace infold::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExtension = ".yaml";
+
+std::string_view folder_of(FileKind kind) {
+  return kind == FileKind::kSystem ? "systems/" : "gpus/";
+}
+
+FileKind other(FileKind kind) {
+  return kind == FileKind::kSystem ? FileKind::kGpu : FileKind::kSystem;
+}
+
+const embedded::File* find_preset(FileKind kind, std::string_view name) {
+  const std::string path = fmt::format("{}{}{}", folder_of(kind), name, kExtension);
+  for (const embedded::File& f : embedded::presets()) {
+    if (f.path == path) return &f;
+  }
+  return nullptr;
+}
+
+NoSource unknown_preset(FileKind kind, std::string_view name) {
+  const std::vector<std::string> names = preset_names(kind);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::string why = fmt::format("unknown {} {}", kind_name(kind), quote(name));
+  std::error_code ignored;
+  if (find_preset(other(kind), name) != nullptr) {
+    why += fmt::format(" (that is a {})", kind_name(other(kind)));
+  } else if (const auto near = nearest(name, views)) {
+    why += fmt::format(" (did you mean '{}'?)", *near);
+  } else if (name.size() < 256 && fs::is_regular_file(fs::path(name), ignored)) {
+    why += fmt::format(" (for the file of that name write './{}')", name);
+  } else {
+    why += fmt::format(" (there are: {})", fmt::join(names, ", "));
+  }
+  return {std::move(why)};
+}
+
+std::variant<Source, NoSource> from_preset(FileKind kind, std::string_view name) {
+  const embedded::File* file = find_preset(kind, name);
+  if (file == nullptr) return unknown_preset(kind, name);
+  const std::string shown = "presets/" + std::string(file->path);
+  return Source{shown, "preset:" + shown, std::string(name), {}, true, std::string(file->text)};
+}
+
+std::variant<Source, NoSource> from_file(const fs::path& path) {
+  const auto cannot = [&](std::string_view why) { return NoSource{fmt::format("can not read it: {}", why)}; };
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return NoSource{error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
+                                                                  : "no such file"};
+  if (fs::is_directory(status)) return cannot("it is a directory");
+  // A pipe would block and a device might never end.
+  if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return cannot(std::strerror(errno));
+  std::string text(kLargestFile + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return cannot("reading failed");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kLargestFile) return cannot("it is larger than 1 MiB");
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  const std::string id = "file:" + (error ? path : canonical).string();
+  return Source{path.string(), id, path.stem().string(), path.parent_path(), false, std::move(text)};
+}
+
+}  // namespace
+
+std::string_view kind_name(FileKind kind) {
+  return kind == FileKind::kSystem ? "system" : "gpu";
+}
+
+bool is_file_reference(std::string_view reference) {
+  return reference.find('/') != std::string_view::npos || reference.ends_with(".yaml") ||
+         reference.ends_with(".yml");
+}
+
+std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from) {
+  if (reference.find('\0') != std::string_view::npos) return NoSource{"a name can not hold a NUL byte"};
+  if (!is_file_reference(reference)) return from_preset(kind, reference);
+  if (from != nullptr && from->embedded) return NoSource{"a preset can only refer to presets"};
+  const fs::path path(reference);
+  return from_file(from == nullptr || path.is_absolute() ? path : (from->folder / path).lexically_normal());
+}
+
+std::vector<std::string> preset_names(FileKind kind) {
+  std::vector<std::string> names;
+  for (const embedded::File& f : embedded::presets()) {
+    if (!f.path.starts_with(folder_of(kind)) || !f.path.ends_with(kExtension)) continue;
+    std::string_view name = f.path.substr(folder_of(kind).size());
+    name.remove_suffix(kExtension.size());
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace infold::config

@@ -1,0 +1,42 @@
+// Where YAML text comes from: a preset in the binary or a file, found from how a user refers to it.
+// Files are bounded and must be regular, so a device, a pipe or a huge file can not hang or fill a run.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace infold::config {
+
+enum class FileKind { kSystem, kGpu };
+
+/// "system" or "gpu", as `kind:` has it.
+std::string_view kind_name(FileKind kind);
+
+struct Source {
+  std::string shown;             ///< how messages name it
+  std::string id;                ///< the same for every way to write the same file
+  std::string stem;              ///< the name a file that gives none goes by
+  std::filesystem::path folder;  ///< what its own references are relative to
+  bool embedded = false;
+  std::string text;
+};
+
+/// Why there is no text; the caller knows where the reference stands.
+struct NoSource {
+  std::string why;
+};
+
+/// An argument with a '/' or ending in .yaml or .yml is a file, anything else the name of a preset.
+bool is_file_reference(std::string_view reference);
+
+/// The preset or file of that kind. `from` is the source that refers to it, null for the command line.
+std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from);
+
+std::vector<std::string> preset_names(FileKind kind);
+
+inline constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+
+}  // namespace infold::config

@@ -1,0 +1,29 @@
+// Text from outside, made safe to look at: checked as UTF-8, and quoted for a message.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/diagnostic.h"
+
+namespace infold::config {
+
+/// 'text' for use in a message: one line, no control characters, shortened when long.
+std::string quote(std::string_view text);
+
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
+struct TextFault {
+  Position at;
+  std::string why;
+};
+
+/// The first byte that has no place in a text file: NUL or another control character, invalid UTF-8.
+std::optional<TextFault> find_text_fault(std::string_view text);
+
+/// Has a control character; a string value must not, since it ends up on terminals and in reports.
+bool has_control_character(std::string_view text);
+
+}  // namespace infold::config

@@ -1,0 +1,83 @@
+// --set path=value.
+#include "config/overrides.h"
+
+namespace infold::config {
+namespace {
+
+using namespace sim::literals;
+
+std::string error(std::string_view assignment) {
+  study::SystemSpec spec;
+  return apply_override(spec, assignment).value_or("");
+}
+
+TEST(Overrides, SetAnyParameter) {
+  study::SystemSpec s;
+  const std::vector<std::string> all = {"gpu.hbm.bandwidth=3TB/s",   "fabric.link.rate = 50GB/s",
+                                        "coll.channels=16",          "fabric.topology=torus",
+                                        "fabric.dims=[4, 2]",        "gpus=4",
+                                        "fabric.switch.latency=1us", "gpu.clock=1.41 GHz"};
+  ASSERT_EQ(apply_overrides(s, all), std::nullopt);
+  EXPECT_EQ(s.machine.gpu.hbm.bandwidth, 3000_GBps);
+  EXPECT_EQ(s.machine.fabric.link.rate, 50_GBps);
+  EXPECT_EQ(s.coll.channels, 16);
+  EXPECT_EQ(s.machine.fabric.topology, net::Topology::kTorus);
+  EXPECT_EQ(s.machine.fabric.dims, (std::vector<int>{4, 2}));
+  EXPECT_EQ(s.machine.gpus, 4);
+  EXPECT_EQ(s.machine.fabric.switch_chip.latency, 1_us);
+}
+
+TEST(Overrides, ListsNeedNoBrackets) {
+  study::SystemSpec s;
+  ASSERT_EQ(apply_override(s, "fabric.links_per_plane=5,4,4,5"), std::nullopt);
+  EXPECT_EQ(s.machine.fabric.links_per_plane, (std::vector<int>{5, 4, 4, 5}));
+  ASSERT_EQ(apply_override(s, "fabric.links_per_plane=3"), std::nullopt);
+  EXPECT_EQ(s.machine.fabric.links_per_plane, std::vector<int>{3});
+  ASSERT_EQ(apply_override(s, "fabric.dims=[]"), std::nullopt);
+  EXPECT_TRUE(s.machine.fabric.dims.empty());
+}
+
+TEST(Overrides, BytesNeedNoUnit) {
+  study::SystemSpec s;
+  ASSERT_EQ(apply_override(s, "fabric.packet.payload=256"), std::nullopt);
+  EXPECT_EQ(s.machine.fabric.packet.payload, 256_B);
+  ASSERT_EQ(apply_override(s, "coll.buffer=8M"), std::nullopt);
+  EXPECT_EQ(s.coll.buffer, 8_MiB);
+}
+
+TEST(Overrides, SayWhatIsWrong) {
+  EXPECT_EQ(error("gpu.hbm.bandwith=3TB/s"),
+            "--set: unknown parameter 'gpu.hbm.bandwith' (did you mean 'gpu.hbm.bandwidth'?)");
+  EXPECT_EQ(error("hbm.bandwidth=3TB/s"),
+            "--set: unknown parameter 'hbm.bandwidth' (did you mean 'gpu.hbm.bandwidth'?)");
+  EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system' lists them)");
+  EXPECT_EQ(
+      error("gpu.hbm=1"),
+      "--set: 'gpu.hbm' is a group of parameters (gpu.hbm.bandwidth, gpu.hbm.latency, gpu.hbm.capacity)");
+  EXPECT_EQ(error("gpus"), "--set: 'gpus' is not of the form path=value");
+  EXPECT_EQ(error("=3"), "--set: '=3' is not of the form path=value");
+  EXPECT_EQ(error("gpus="), "--set: gpus: no value after '='");
+  EXPECT_EQ(error("gpus=1000000000"), "--set: gpus must be between 1 and 1024, not 1000000000");
+  EXPECT_EQ(error("gpu.hbm.bandwidth=25"),
+            "--set: gpu.hbm.bandwidth: '25' has no unit (write for example '25 GB/s')");
+  EXPECT_EQ(error("fabric.topology=ringg"),
+            "--set: fabric.topology: unknown value 'ringg' (did you mean 'ring'?)");
+  EXPECT_EQ(error("fabric.links_per_plane=5,,4"),
+            "--set: fabric.links_per_plane: expected a whole number, not ''");
+  EXPECT_EQ(error("fabric.links_per_plane=5,"),
+            "--set: fabric.links_per_plane: expected a whole number, not ''");
+  std::string list = "fabric.dims=2";
+  for (int i = 0; i < 1024; ++i) list += ",2";
+  EXPECT_EQ(error(list), "--set: fabric.dims: a list of 1025 numbers; the longest allowed has 1024");
+}
+
+TEST(Overrides, AWrongOneChangesNothing) {
+  study::SystemSpec s;
+  EXPECT_NE(apply_override(s, "gpus=0"), std::nullopt);
+  EXPECT_NE(apply_override(s, "fabric.links_per_plane=3,99"), std::nullopt);
+  EXPECT_EQ(s.machine.gpus, 8);
+  EXPECT_EQ(s.machine.fabric.links_per_plane, std::vector<int>{1});
+}
+
+}  // namespace
+}  // namespace infold::config
