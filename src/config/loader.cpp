@@ -33,7 +33,7 @@ bool is_name(std::string_view text) {
 Result<OpenFile> open_file(Source source) {
   Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  YamlNode& root = std::get<YamlNode>(parsed);
+  auto& root = std::get<YamlNode>(parsed);
   if (root.kind != YamlNode::Kind::kMap) {
     return at(source.shown, root.at,
               fmt::format("expected a map (key: value), not {}", kind_text(root.kind)));
@@ -64,7 +64,7 @@ Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference,
     if (is_file_reference(reference.text)) return refuse(none->why);
     return at(from.source.shown, reference.at, fmt::format("{}: {}", key, none->why));
   }
-  Source& source = std::get<Source>(found);
+  auto& source = std::get<Source>(found);
   const auto seen = std::find(chain_ids_.begin(), chain_ids_.end(), source.id);
   if (seen != chain_ids_.end()) {
     const std::vector<std::string> cycle(chain_shown_.begin() + (seen - chain_ids_.begin()),

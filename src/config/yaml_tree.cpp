@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "config/text.h"
+#include "config/yaml_text.h"
 
 namespace infold::config {
 namespace {
@@ -24,7 +25,6 @@ constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kMostChildren = 1024;
 constexpr std::size_t kMostNodes = 20'000;
 constexpr std::size_t kLongestScalar = 4096;
-constexpr std::size_t kMostBrackets = 5'000;
 
 /// Ends the parse from inside an event; caught in parse_yaml and nowhere else.
 struct Refused {
@@ -34,23 +34,6 @@ struct Refused {
 
 Position position(const YAML::Mark& mark) {
   return mark.is_null() ? Position{1, 1} : Position{mark.line + 1, mark.column + 1};
-}
-
-/// Whether the quote that opens at `start` is closed: yaml-cpp lets one run to the end of the file if that
-/// ends in a line break. Also true where no quoted text starts.
-bool is_closed_quote(std::string_view text, std::size_t start) {
-  if (start >= text.size() || (text[start] != '"' && text[start] != '\'')) return true;
-  const char quote_mark = text[start];
-  for (std::size_t i = start + 1; i < text.size(); ++i) {
-    if (quote_mark == '"' && text[i] == '\\') {
-      ++i;
-    } else if (text[i] == quote_mark) {
-      // In single quotes, two of them stand for one.
-      if (quote_mark == '"' || i + 1 >= text.size() || text[i + 1] != quote_mark) return true;
-      ++i;
-    }
-  }
-  return false;
 }
 
 class TreeBuilder : public YAML::EventHandler {
@@ -184,32 +167,6 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Open> open_;
   std::optional<YamlNode> root_;
 };
-
-/// yaml-cpp keeps every unclosed bracket in memory until the line's meaning is clear; no file needs many.
-std::optional<TextFault> find_many_brackets(std::string_view text) {
-  std::size_t brackets = 0;
-  Position at{1, 1};
-  for (const char c : text) {
-    if ((c == '[' || c == '{') && ++brackets > kMostBrackets) {
-      return TextFault{at, fmt::format("more than {} brackets", kMostBrackets)};
-    }
-    at = c == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
-  }
-  return std::nullopt;
-}
-
-/// yaml-cpp's own words for this depend on what follows the tab; ours say what to do.
-std::optional<TextFault> find_tab_indentation(std::string_view text) {
-  Position at{1, 1};
-  bool indenting = true;
-  for (const char c : text) {
-    if (indenting && c == '\t') return TextFault{at, "a tab in the indentation; YAML indents with spaces"};
-    if (c != ' ') indenting = false;
-    at = c == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
-    if (c == '\n') indenting = true;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
