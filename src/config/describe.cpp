@@ -129,6 +129,7 @@ std::optional<Component> find_component(std::string_view name) {
 std::string suggestion_for_component(std::string_view name) {
   const std::vector<Component> all = components();
   std::vector<std::string_view> names;
+  names.reserve(all.size());
   for (const Component& c : all) names.emplace_back(c.name);
   std::string hint = did_you_mean(name, names);
   if (!hint.empty()) return hint;

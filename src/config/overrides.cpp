@@ -53,7 +53,7 @@ class Setter {
   template <class Spec>
   void group(std::string_view name, Spec& spec) {
     const std::string outer = prefix_;
-    prefix_ += std::string(name) + ".";
+    prefix_ += fmt::format("{}.", name);
     spec.visit(*this);
     prefix_ = outer;
   }
@@ -78,16 +78,17 @@ class Setter {
 std::string unknown_path(std::string_view path) {
   const std::vector<Parameter> all = parameters(study::SystemSpec{});
   std::vector<std::string_view> paths;
+  const std::string group = fmt::format("{}.", path);
   std::vector<std::string_view> inside;  // of the group that was named
   for (const Parameter& p : all) {
     paths.emplace_back(p.path);
-    if (p.path.starts_with(std::string(path) + ".")) inside.emplace_back(p.path);
+    if (p.path.starts_with(group)) inside.emplace_back(p.path);
   }
   if (!inside.empty()) {
     return fmt::format("{} is a group of parameters ({})", quote(path), fmt::join(inside, ", "));
   }
   // The end of a path alone is how people remember it: hbm.bandwidth for gpu.hbm.bandwidth.
-  const std::string tail = "." + std::string(path);
+  const std::string tail = fmt::format(".{}", path);
   const auto same_end = std::find_if(paths.begin(), paths.end(), [&](auto p) { return p.ends_with(tail); });
   if (same_end != paths.end())
     return fmt::format("unknown parameter {} (did you mean '{}'?)", quote(path), *same_end);
@@ -109,8 +110,8 @@ std::optional<std::string> apply_override(study::SystemSpec& spec, std::string_v
     return fmt::format("--set: {}: no value after '='", path.size() > 100 ? path.substr(0, 100) : path);
   Setter setter(path, value);
   spec.visit(setter);
-  if (!setter.found()) return "--set: " + unknown_path(path);
-  if (setter.complaint()) return "--set: " + *setter.complaint();
+  if (!setter.found()) return fmt::format("--set: {}", unknown_path(path));
+  if (setter.complaint()) return fmt::format("--set: {}", *setter.complaint());
   return std::nullopt;
 }
 

@@ -1,5 +1,4 @@
 // Every file in broken/ is refused, with exactly the line that expected.txt has for it, and at once.
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>

@@ -1,8 +1,7 @@
 // Presets and files: what loads, what a base does, and how broken references are refused.
 #include "config/catalog.h"
 
-#include <algorithm>
-#include <chrono>
+#include <fmt/format.h>
 
 #include "config/source.h"
 #include "helpers.h"
@@ -138,7 +137,7 @@ TEST_F(Files, CyclesAndLongChainsAreRefused) {
   EXPECT_EQ(error(load_system(a, {})),
             "b.yaml:2:7: base 'sub/../a.yaml': bases form a cycle: a.yaml -> b.yaml -> a.yaml");
   for (int i = 0; i < 20; ++i) {
-    write("c" + std::to_string(i) + ".yaml", "kind: gpu\nbase: c" + std::to_string(i + 1) + ".yaml\n");
+    write(fmt::format("c{}.yaml", i), fmt::format("kind: gpu\nbase: c{}.yaml\n", i + 1));
   }
   EXPECT_EQ(error(load_gpu((folder_ / "c0.yaml").string())),
             "c15.yaml:2:7: base 'c16.yaml': more than 16 files build on each other");

@@ -145,7 +145,8 @@ TEST(Reader, BoundsWhatItReads) {
   for (int i = 0; i < 1024; ++i) many += ",0";
   EXPECT_EQ(error(many + "]"), "f:1:2056: more than 1024 entries in one list");
   EXPECT_EQ(error(std::string(400'000, '[')), "f:1:5001: more than 5000 brackets");
-  EXPECT_EQ(error(std::string(4000, '[') + std::string(4000, ']')), "f:1:17: nested more than 16 levels deep");
+  EXPECT_EQ(error(std::string(4000, '[') + std::string(4000, ']')),
+            "f:1:17: nested more than 16 levels deep");
   std::string dashes;
   for (int i = 0; i < 300'000; ++i) dashes += "- ";
   EXPECT_EQ(error(dashes), "f:1:33: nested more than 16 levels deep");
