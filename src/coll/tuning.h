@@ -26,7 +26,7 @@ struct Tuning {
     v.field("channels", channels, sim::between(1, 256), "workgroups a collective uses on each GPU, one SM each");
     v.field("threads", threads, sim::between(32, 1024), "threads of a communication workgroup");
     v.field("in_flight_per_thread", in_flight_per_thread, sim::between(4_B, 4_KiB),
-            "bytes a thread may have between load and acknowledged store");
+            "bytes a thread may have between load and its store's leaving for the wire");
     v.field("buffer", buffer, sim::between(4_KiB, 1_GiB), "receive buffer of one connection");
     v.field("buffer_steps", buffer_steps, sim::between(1, 64), "steps that buffer is cut into");
     v.field("slice_steps", slice_steps, sim::between(1, 64), "steps handed over with one flag");

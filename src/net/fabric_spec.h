@@ -37,7 +37,7 @@ constexpr std::span<const sim::Named<Interleave>> names_of(Interleave) { return 
 struct LinkSpec {
   static constexpr std::string_view kAbout = "One direction of one cable between two chips.";
   sim::Bandwidth rate = 25_GBps;
-  sim::Time latency = 250_ns;
+  sim::Time latency = 150_ns;
 
   template <class V>
   void visit(V& v) {
@@ -67,14 +67,13 @@ struct SwitchSpec {
   static constexpr std::string_view kAbout = "A switch chip: input buffers per virtual channel, cut-through, round robin.";
   sim::Time latency = 150_ns;
   sim::Bytes buffer = 32_KiB;
-  int speedup_percent = 200;
+  int speedup = 2;
 
   template <class V>
   void visit(V& v) {
     v.field("latency", latency, sim::between(0_ns, 1'000'000_ns), "time a packet's head needs through the chip");
     v.field("buffer", buffer, sim::between(512_B, 64_MiB), "input buffer of one port and one virtual channel");
-    v.field("speedup_percent", speedup_percent, sim::between(100, 10'000),
-            "rate at which an input buffer can be emptied, in percent of its link's rate");
+    v.field("speedup", speedup, sim::between(1, 4), "outputs that one input buffer can feed at the same time");
   }
 };
 

@@ -48,6 +48,8 @@ struct Named {
   std::string_view name;
   std::string_view meaning;
 };
+template <class E>
+Named(E, std::string_view, std::string_view) -> Named<E>;
 
 /// An enum that lists its spellings: `constexpr std::span<const Named<E>> names_of(E)`.
 template <class E>

@@ -1,0 +1,112 @@
+// infold-bench: how fast the simulator is, on fixed cases. Rates, never a pass or fail.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "config/catalog.h"
+#include "net/packet.h"
+#include "study/check.h"
+#include "study/collective_run.h"
+
+namespace {
+
+using namespace infold;
+using namespace infold::sim::literals;
+
+struct Case {
+  std::string name;
+  std::string about;
+  study::SystemSpec system;
+  sim::Bytes bytes;
+};
+
+study::SystemSpec preset(const char* name) {
+  return std::get<study::SystemSpec>(config::load_system(name, study::check));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  // One switch, packets of 4 KiB: the network alone, with few packets to a byte.
+  study::SystemSpec one_switch = preset("dgx-a100");
+  one_switch.machine.fabric.planes = 1;
+  one_switch.machine.fabric.links_per_plane = {12};
+  one_switch.machine.fabric.packet.payload = 4_KiB;
+  one_switch.machine.fabric.switch_chip.buffer = 64_KiB;
+  out.push_back({"ring-4k", "ring all-reduce of 256 MiB, 8 GPUs on one switch, packets of 4 KiB", one_switch, 256_MiB});
+
+  out.push_back({"ring-128", "ring all-reduce of 64 MiB on dgx-a100, packets of 128 B", preset("dgx-a100"), 64_MiB});
+
+  study::SystemSpec fat_tree = preset("klenk-128");
+  fat_tree.machine.gpus = 64;
+  fat_tree.machine.fabric.groups = 8;
+  out.push_back({"fat-tree-64", "ring all-reduce of 16 MiB, 64 GPUs on a two-level fat tree, packets of 128 B", fat_tree, 16_MiB});
+  return out;
+}
+
+struct Measured {
+  study::CollectiveResult result;
+  double wall_s = 0;
+};
+
+Measured measure(const Case& c) {
+  const study::CollectiveJob job{.system = &c.system,
+                                 .algorithm = coll::find_algorithm("ring"),
+                                 .bytes = c.bytes,
+                                 .gpus = c.system.machine.gpus,
+                                 .burst = {.automatic = false, .bytes = {}}};
+  const auto start = std::chrono::steady_clock::now();
+  auto outcome = study::run(job, {});
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  return {std::get<study::CollectiveResult>(outcome), wall.count()};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"how fast infold simulates: packet-hops, events and simulated time a second of one core", "infold-bench"};
+  bool json = false;
+  int repeat = 3;
+  std::string only;
+  app.add_flag("--json", json, "print JSON");
+  app.add_option("--repeat", repeat, "runs of each case; the fastest counts")->capture_default_str()->check(CLI::Range(1, 100));
+  app.add_option("--only", only, "the case of this name alone");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "infold-bench: {}\n", e.what());
+    return 2;
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!json) fmt::print("{:<14} {:>14} {:>12} {:>14} {:>10} {:>9}\n", "case", "Mpacket-hops/s", "Mevents/s", "us/wall-second", "B/packet", "wall s");
+  for (const Case& c : cases()) {
+    if (!only.empty() && c.name != only) continue;
+    Measured best = measure(c);
+    for (int i = 1; i < repeat; ++i) {
+      const Measured again = measure(c);
+      if (again.wall_s < best.wall_s) best = again;
+    }
+    const double hops = static_cast<double>(best.result.packet_hops) / best.wall_s;
+    const double events = static_cast<double>(best.result.events) / best.wall_s;
+    if (json) {
+      rows.push_back({{"name", c.name},
+                      {"about", c.about},
+                      {"packet_hops_per_s", hops},
+                      {"events_per_s", events},
+                      {"bytes_per_packet", sizeof(net::Packet)},
+                      {"simulated_us_per_wall_s", best.result.time.in_us() / best.wall_s},
+                      {"wall_s", best.wall_s}});
+    } else {
+      fmt::print("{:<14} {:>14.1f} {:>12.1f} {:>14.0f} {:>10} {:>9.2f}  {}\n", c.name, hops * 1e-6, events * 1e-6,
+                 best.result.time.in_us() / best.wall_s, sizeof(net::Packet), best.wall_s, c.about);
+    }
+  }
+  if (json) fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1}, {"cases", rows}}.dump(1));
+  return 0;
+}

@@ -1,0 +1,27 @@
+// The command line: which commands there are. Each is one file that does nothing but wiring.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace infold::cli {
+
+/// Exit codes that scripts rely on.
+enum Exit : int {
+  kDone = 0,
+  kFailed = 1,        ///< the simulation failed: a deadlock, a wrong value
+  kBadInput = 2,
+  kInterrupted = 130,
+};
+
+/// Runs one command line and returns its exit code.
+int run(int argc, char** argv);
+
+/// Each adds its command to `app`; the command stores its exit code in `exit` when it was called.
+void add_bench(CLI::App& app, int& exit);
+void add_check(CLI::App& app, int& exit);
+void add_list(CLI::App& app, int& exit);
+void add_describe(CLI::App& app, int& exit);
+
+}  // namespace infold::cli

@@ -1,0 +1,130 @@
+// From words to options, every wrong word with the nearest right one.
+#include "cli/bench_options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
+
+#include "cli/systems.h"
+#include "config/suggest.h"
+#include "config/units.h"
+
+namespace infold::cli {
+
+namespace {
+
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
+constexpr std::size_t kMaxPoints = 4096;
+
+/// The enum value of a name, or its complaint.
+template <sim::NamedEnum E>
+std::optional<std::string> pick(std::string_view what, std::string_view word, E& value) {
+  std::vector<std::string_view> names;
+  for (const auto& n : names_of(E{})) {
+    if (n.name == word) {
+      value = n.value;
+      return std::nullopt;
+    }
+    names.push_back(n.name);
+  }
+  return fmt::format("there is no {} '{}'{}; there is {}", what, word, config::did_you_mean(word, names), fmt::join(names, ", "));
+}
+
+/// nccl-tests' names for types.
+std::string_view dtype_alias(std::string_view word) {
+  if (word == "float") return "fp32";
+  if (word == "half") return "fp16";
+  if (word == "bfloat16") return "bf16";
+  return word;
+}
+
+std::optional<std::string> size_of_option(std::string_view option, const std::string& text, std::int64_t& bytes) {
+  const auto parsed = config::parse_size(text);
+  if (const auto* error = std::get_if<config::ParseError>(&parsed)) return fmt::format("{}: {}", option, error->message);
+  bytes = std::get<sim::Bytes>(parsed).count();
+  if (bytes > kMaxBytes) return fmt::format("{}: {} is more than the limit of 1 TiB", option, text);
+  return std::nullopt;
+}
+
+std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<std::int64_t>& sizes) {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t increment = 0;
+  if (auto e = size_of_option("-b", args.begin, begin)) return e;
+  if (auto e = size_of_option("-e", args.end, end)) return e;
+  if (auto e = size_of_option("-i", args.increment, increment)) return e;
+  if (begin > end) return fmt::format("-b {} is more than -e {}", args.begin, args.end);
+  if (args.factor == 1 || args.factor < 0) return std::string("-f must be 2 or more");
+  if (args.factor == 0 && increment == 0 && begin != end) return std::string("-i must be more than 0");
+  for (std::int64_t n = begin; n <= end;) {
+    if (sizes.size() == kMaxPoints) return fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints);
+    sizes.push_back(n);
+    if (n == end) break;
+    // Zero has no successor by multiplication.
+    n = args.factor > 1 ? (n == 0 ? 1 : n * args.factor) : n + increment;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> pick_algorithms(const std::string& list, std::vector<const coll::Algorithm*>& out) {
+  for (const std::string& name : split(list)) {
+    const coll::Algorithm* found = coll::find_algorithm(name);
+    if (found == nullptr) {
+      std::vector<std::string_view> names;
+      for (const auto& a : coll::algorithms()) names.push_back(a.name);
+      return fmt::format("there is no algorithm '{}'{}; there is {}", name, config::did_you_mean(name, names), fmt::join(names, ", "));
+    }
+    out.push_back(found);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> pick_burst(const std::string& text, study::BurstChoice& choice) {
+  if (text == "auto") return std::nullopt;
+  std::int64_t bytes = 0;
+  if (auto e = size_of_option("--burst", text, bytes)) return e;
+  if (bytes != 1 && (bytes < 512 || bytes > 32768)) {
+    return fmt::format("--burst: {} is neither auto, 1 (packet by packet) nor between 512 B and 32 KiB", text);
+  }
+  choice = {.automatic = false, .bytes = sim::Bytes{bytes == 1 ? 0 : bytes}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_bench_arguments(CLI::App& c, BenchArguments& a) {
+  c.add_option("collective", a.collective, "all_reduce, reduce_scatter or all_gather")->required();
+  c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
+  c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
+  c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
+  c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
+  c.add_option("-g,--ngpus", a.gpus, "use the first so many GPUs of the system (default: all)")->check(CLI::Range(1, 1024));
+  c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
+  c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();
+  c.add_option("-n,--iters", a.iterations, "iterations back to back; the time is that of one")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
+  c.add_option("--algo", a.algorithms, "algorithm, or several with commas")->capture_default_str();
+  c.add_option("--burst", a.burst, "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
+      ->capture_default_str();
+  c.add_option("--set", a.sets, "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")->allow_extra_args(false);
+  c.add_flag("--check", a.check, "packets carry values, and every rank's result is compared");
+  c.add_flag("--json", a.json, "print JSON");
+  c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
+}
+
+std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
+  BenchOptions o;
+  if (auto e = pick("collective", args.collective, o.collective)) return *e;
+  if (auto e = list_sizes(args, o.sizes)) return *e;
+  if (auto e = pick("data type", dtype_alias(args.dtype), o.type)) return *e;
+  if (auto e = pick("reduction", args.op, o.op)) return *e;
+  if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
+  if (auto e = pick_burst(args.burst, o.burst)) return *e;
+  return o;
+}
+
+}  // namespace infold::cli

@@ -1,0 +1,54 @@
+// The options of `infold bench`: nccl-tests' letters, and ours.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "coll/dtype.h"
+#include "study/collective_run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace infold::cli {
+
+/// As typed.
+struct BenchArguments {
+  std::string collective;
+  std::string begin = "32M";
+  std::string end = "32M";
+  int factor = 0;
+  std::string increment = "1M";
+  int gpus = 0;  ///< 0: all of the system
+  std::string dtype = "fp32";
+  std::string op = "sum";
+  int iterations = 1;
+  std::string systems = "dgx-a100";
+  std::string algorithms = "ring";
+  std::string burst = "auto";
+  bool check = false;
+  bool json = false;
+  bool no_timing = false;
+  std::vector<std::string> sets;
+};
+
+/// As understood.
+struct BenchOptions {
+  coll::Collective collective = coll::Collective::kAllReduce;
+  std::vector<std::int64_t> sizes;
+  coll::DataType type = coll::DataType::kFp32;
+  coll::ReduceOp op = coll::ReduceOp::kSum;
+  std::vector<const coll::Algorithm*> algorithms;
+  study::BurstChoice burst;
+};
+
+void add_bench_arguments(CLI::App& command, BenchArguments& args);
+
+/// The options, or one line that says what is wrong.
+std::variant<BenchOptions, std::string> understand(const BenchArguments& args);
+
+}  // namespace infold::cli

@@ -1,0 +1,45 @@
+// infold check: is this file valid?
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/app.h"
+#include "cli/systems.h"
+#include "config/catalog.h"
+#include "study/check.h"
+
+namespace infold::cli {
+
+namespace {
+
+int check_files(const std::vector<std::string>& files) {
+  int exit = kDone;
+  for (const std::string& file : files) {
+    const auto loaded = config::load_any(file, study::check);
+    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
+      exit = bad_file(*error);
+      continue;
+    }
+    const auto& spec = std::get<config::AnySpec>(loaded);
+    if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
+      fmt::print("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus, system->machine.gpu.name);
+    } else {
+      fmt::print("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name);
+    }
+  }
+  return exit;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("check", "is this system or GPU file valid?");
+  command->add_option("file", *files, "YAML files, or names of presets")->required();
+  command->footer("Example:\n  infold check my-system.yaml");
+  command->callback([files, &exit] { exit = check_files(*files); });
+}
+
+}  // namespace infold::cli

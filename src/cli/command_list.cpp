@@ -1,0 +1,61 @@
+// infold list: which systems, GPUs, algorithms and components there are.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/app.h"
+#include "cli/systems.h"
+#include "coll/algorithms.h"
+#include "config/catalog.h"
+#include "config/describe.h"
+#include "config/suggest.h"
+#include "report/describe_report.h"
+
+namespace infold::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kLists = {"systems", "gpus", "algorithms", "collectives", "components"};
+
+std::vector<report::Entry> entries_of(std::string_view what) {
+  std::vector<report::Entry> out;
+  if (what == "systems") {
+    for (auto& p : config::list_systems()) out.push_back({p.name, p.summary});
+  } else if (what == "gpus") {
+    for (auto& p : config::list_gpus()) out.push_back({p.name, p.summary});
+  } else if (what == "algorithms") {
+    for (const auto& a : coll::algorithms()) out.push_back({std::string(a.name), std::string(a.about)});
+  } else if (what == "collectives") {
+    for (const auto& c : coll::kCollectiveNames) out.push_back({std::string(c.name), std::string(c.meaning)});
+  } else {
+    for (auto& c : config::components()) out.push_back({c.name, c.about});
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& exit) {
+  struct Arguments {
+    std::string what;
+    bool json = false;
+  };
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("list", "what there is: systems, gpus, algorithms, collectives, components");
+  command->add_option("what", args->what, "systems, gpus, algorithms, collectives or components")->required();
+  command->add_flag("--json", args->json, "print JSON");
+  command->footer("Example:\n  infold list systems");
+  command->callback([args, &exit] {
+    if (std::find(kLists.begin(), kLists.end(), args->what) == kLists.end()) {
+      exit = bad_input(fmt::format("there is no list of '{}'{}; there is {}", args->what,
+                                   config::did_you_mean(args->what, kLists), fmt::join(kLists, ", ")));
+      return;
+    }
+    const auto entries = entries_of(args->what);
+    fmt::print("{}", args->json ? report::list_json(args->what, entries) : report::list_text(entries));
+  });
+}
+
+}  // namespace infold::cli

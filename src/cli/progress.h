@@ -1,0 +1,27 @@
+// A progress line on a terminal, for anything that takes over a second. Silent everywhere else.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace infold::cli {
+
+class Progress {
+ public:
+  Progress();
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(const std::string& what, double share);
+  /// Takes the line away, so that other output can be printed.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace infold::cli

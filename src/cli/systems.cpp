@@ -1,0 +1,57 @@
+// Loading of systems for commands.
+#include "cli/systems.h"
+
+#include <fmt/format.h>
+
+#include "cli/app.h"
+#include "config/catalog.h"
+#include "config/overrides.h"
+#include "study/check.h"
+
+namespace infold::cli {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = list.find(',', begin);
+    parts.push_back(list.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+int bad_input(const std::string& message) {
+  fmt::print(stderr, "infold: {}\n", message);
+  return kBadInput;
+}
+
+int bad_file(const config::Diagnostic& error) {
+  if (error.file.empty()) return bad_input(error.message);
+  fmt::print(stderr, "{}\n", config::to_string(error));
+  return kBadInput;
+}
+
+std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list, const std::vector<std::string>& sets) {
+  std::vector<study::SystemSpec> systems;
+  for (const std::string& name : split(list)) {
+    auto loaded = config::load_system(name, study::check);
+    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
+      bad_file(*error);
+      return std::nullopt;
+    }
+    auto& system = std::get<study::SystemSpec>(loaded);
+    if (auto error = config::apply_overrides(system, sets)) {
+      bad_input(*error);
+      return std::nullopt;
+    }
+    if (auto refusal = study::check(system); refusal && !sets.empty()) {
+      bad_input(fmt::format("--set: {}: {}", refusal->path, refusal->why));
+      return std::nullopt;
+    }
+    systems.push_back(std::move(system));
+  }
+  return systems;
+}
+
+}  // namespace infold::cli

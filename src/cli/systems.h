@@ -1,0 +1,25 @@
+// What every command that simulates shares: which systems, with which parameters changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "study/system_spec.h"
+
+namespace infold::cli {
+
+/// Loads each of a comma-separated list of systems and applies `--set` to it. On an error prints one
+/// line to standard error and returns nothing.
+std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list, const std::vector<std::string>& sets);
+
+/// "a,b,c" as its parts.
+std::vector<std::string> split(const std::string& list);
+
+/// Prints one line of complaint to standard error, and returns the exit code for it.
+int bad_input(const std::string& message);
+/// The same for what is wrong in a file: "file:line:column: what is wrong".
+int bad_file(const config::Diagnostic& error);
+
+}  // namespace infold::cli

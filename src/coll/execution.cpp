@@ -1,0 +1,106 @@
+// Wiring of connections and runners, start and end of a rank's kernel.
+#include "coll/execution.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include "coll/chunking.h"
+#include "sim/check.h"
+
+namespace infold::coll {
+
+Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<int> gpus, Options options)
+    : machine_(machine),
+      program_(program),
+      gpus_(std::move(gpus)),
+      options_(std::move(options)),
+      workgroups_(static_cast<std::size_t>(program.ranks)),
+      running_(static_cast<std::size_t>(program.ranks), program.channels),
+      finished_(static_cast<std::size_t>(program.ranks)) {
+  context_ = {.tuning = options_.tuning,
+              .gpus = gpus_,
+              .connections = &connections_,
+              .values = options_.values,
+              .events = &machine.events(),
+              .trace = options_.trace};
+  std::map<std::tuple<int, int, int>, std::uint32_t> known;  // (from, to, channel)
+  const auto connection = [&](int from, int to, int channel) {
+    const auto [place, added] = known.try_emplace({from, to, channel}, 0);
+    if (added) place->second = connect(from, to);
+    return place->second;
+  };
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    for (int channel = 0; channel < program.channels; ++channel) {
+      const auto& steps = program.steps(rank, channel);
+      Runner::Setup setup{.rank = rank, .channel = channel, .steps = &steps, .inbound = {}, .outbound = {}};
+      for (const Step& s : steps) {
+        setup.inbound.push_back(s.receives() ? connection(s.from, rank, channel) : 0);
+        setup.outbound.push_back(s.sends() ? connection(rank, s.to, channel) : 0);
+      }
+      if (options_.trace != nullptr) {
+        setup.trace_track = options_.trace->add_track(fmt::format("rank {} channel {}", rank, channel));
+      }
+      runners_.push_back(std::make_unique<Runner>(std::move(setup), context_, *this));
+    }
+  }
+  // The flags of a connection are watched by the runner at each of its ends.
+  for (const auto& [ends, index] : known) {
+    const auto& [from, to, channel] = ends;
+    const auto runner = [&](int rank) -> Runner& {
+      return *runners_[static_cast<std::size_t>(rank * program.channels + channel)];
+    };
+    connections_[index].tail_flag = machine.signals().add(runner(to), Runner::tail_arg(index));
+    connections_[index].head_flag = machine.signals().add(runner(from), Runner::head_arg(index));
+  }
+}
+
+std::uint32_t Execution::connect(int from, int to) {
+  Connection c;
+  c.from = from;
+  c.to = to;
+  const auto index = static_cast<std::uint32_t>(connections_.size());
+  c.address = index * static_cast<std::uint64_t>(options_.tuning.buffer.count());
+  const auto slots = static_cast<std::size_t>(buffer_slots(options_.tuning));
+  c.complete.resize(slots);
+  if (options_.values != nullptr) c.values.resize(slots);
+  connections_.push_back(std::move(c));
+  return index;
+}
+
+void Execution::enqueue(int rank, sim::Time at) {
+  machine_.events().schedule(at + machine_.spec().gpu.launch, sim::Priority::kWork, *this,
+                             static_cast<std::uint32_t>(rank));
+}
+
+/// The rank's kernel starts: each of its workgroups takes an SM and runs its channel.
+void Execution::handle(std::uint32_t rank) {
+  gpu::Gpu& gpu = machine_.gpu(gpus_[rank]);
+  const sim::Bytes window = options_.tuning.in_flight_per_thread * options_.tuning.threads;
+  auto& mine = workgroups_[rank];
+  for (int c = 0; c < program_.channels; ++c) mine.push_back(&gpu.take_workgroup(window, machine_.options().burst));
+  for (int c = 0; c < program_.channels; ++c) {
+    const auto index = static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.channels) + static_cast<std::size_t>(c);
+    runners_[index]->start(gpu, *mine[static_cast<std::size_t>(c)]);
+  }
+}
+
+void Execution::runner_done(Runner& runner) {
+  const auto rank = static_cast<std::size_t>(runner.rank());
+  if (--running_[rank] > 0) return;
+  for (gpu::Mover* w : workgroups_[rank]) machine_.gpu(gpus_[rank]).release_workgroup(*w);
+  finished_[rank] = machine_.events().now();
+  ++ranks_done_;
+  if (options_.rank_done) options_.rank_done(runner.rank(), finished_[rank]);
+}
+
+std::vector<std::string> Execution::who_waits() const {
+  std::vector<std::string> out;
+  for (const auto& r : runners_) {
+    if (auto why = r->why_waiting(); !why.empty()) out.push_back(std::move(why));
+  }
+  return out;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,106 @@
+// A runner carries one rank's one channel through its steps, on one communication workgroup, with NCCL's
+// Simple protocol: wait for the flag and for a free slot, stream the slice, announce it once it is
+// visible, give the slot back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coll/connection.h"
+#include "coll/program.h"
+#include "coll/tuning.h"
+#include "coll/values.h"
+#include "gpu/gpu.h"
+#include "sim/event_queue.h"
+#include "sim/trace.h"
+
+namespace infold::coll {
+
+class Runner;
+
+/// What the runners of one collective share.
+struct RunnerContext {
+  Tuning tuning;
+  std::span<const int> gpus;                 ///< rank r is GPU gpus[r]
+  std::vector<Connection>* connections = nullptr;
+  Values* values = nullptr;                  ///< null: timing only
+  sim::EventQueue* events = nullptr;
+  sim::TraceRecorder* trace = nullptr;       ///< null: tracing off
+};
+
+class RunnerOwner {
+ public:
+  virtual void runner_done(Runner& runner) = 0;
+
+ protected:
+  ~RunnerOwner() = default;
+};
+
+class Runner final : public gpu::MoveClient, public sim::Handler {
+ public:
+  /// `inbound[i]` and `outbound[i]` are the connections of step i (unused where it has none).
+  struct Setup {
+    int rank = 0;
+    int channel = 0;
+    const std::vector<Step>* steps = nullptr;
+    std::vector<std::uint32_t> inbound;
+    std::vector<std::uint32_t> outbound;
+    std::uint32_t trace_track = 0;
+  };
+  Runner(Setup setup, const RunnerContext& context, RunnerOwner& owner);
+
+  void start(gpu::Gpu& gpu, gpu::Mover& mover);
+  bool done() const { return state_ == State::kDone; }
+  int rank() const { return setup_.rank; }
+  int channel() const { return setup_.channel; }
+  /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice 1: waits for data from rank 2" or empty.
+  std::string why_waiting() const;
+
+  /// Signals: `arg` is connection · 2, plus 1 for a head flag.
+  static std::uint32_t tail_arg(std::uint32_t connection) { return connection * 2; }
+  static std::uint32_t head_arg(std::uint32_t connection) { return connection * 2 + 1; }
+
+ private:
+  enum class State { kIdle, kNeedsData, kNeedsSlot, kMoving, kDraining, kDone };
+  /// A slice under way: which bytes of which step, and the slots it reads and fills.
+  struct Slice {
+    std::uint32_t step = 0;
+    sim::Bytes begin;           // within the step
+    sim::Bytes bytes;
+    std::uint64_t in_slot = 0;
+    std::uint64_t out_number = 0;  // counted since the connection's start
+  };
+
+  void handle(std::uint32_t arg) override;
+  void move_issued(std::uint32_t cookie) override;
+  void move_complete(std::uint32_t cookie) override;
+  void produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) override;
+  void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) override;
+
+  void advance();
+  void begin_slice();
+  void announce(Connection& connection);
+  void finish_if_drained();
+  const Step& step() const { return (*setup_.steps)[step_]; }
+  Connection& inbound(std::uint32_t step) { return (*context_.connections)[setup_.inbound[step]]; }
+  Connection& outbound(std::uint32_t step) { return (*context_.connections)[setup_.outbound[step]]; }
+  net::NodeId gpu_of(int rank) const { return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]); }
+
+  Setup setup_;
+  const RunnerContext& context_;
+  RunnerOwner& owner_;
+  gpu::Gpu* gpu_ = nullptr;
+  gpu::Mover* mover_ = nullptr;
+  State state_ = State::kIdle;
+  std::uint32_t step_ = 0;
+  sim::Bytes begin_;                 // of the next slice, within the step
+  std::uint64_t slots_;
+  std::vector<Slice> under_way_;     // by cookie, reused
+  std::vector<std::uint32_t> free_cookies_;
+  std::uint32_t open_ = 0;           // slices begun and not yet complete
+  sim::Time step_started_;
+};
+
+}  // namespace infold::coll

@@ -1,0 +1,100 @@
+// Generation of inputs and the reference they are checked against.
+#include "coll/values.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "sim/random.h"
+
+namespace infold::coll {
+
+namespace {
+/// Outputs start as a pattern that no right answer has, so that a byte never written is seen.
+constexpr std::byte kUntouched{0xa5};
+
+double generate(DataType type, ReduceOp op, std::uint64_t random) {
+  const auto small = static_cast<double>(random % 2001) - 1000;  // -1000 .. 1000
+  if (type == DataType::kInt32) return op == ReduceOp::kProd ? static_cast<double>(random % 7) - 3 : small;
+  return op == ReduceOp::kProd ? 1 + small / 8000 : small / 1000;  // products stay near one
+}
+}  // namespace
+
+std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks) {
+  const BufferSizes sizes = buffer_sizes(c, bytes, ranks);
+  // In and out, and as much again in slots and in flight.
+  return 2 * ranks * (sizes.input + sizes.output).count();
+}
+
+Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
+    : collective_(collective), ranks_(ranks), type_(type), op_(op) {
+  const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
+  const auto element = static_cast<std::size_t>(size_of(type).count());
+  output_elements_ = static_cast<std::size_t>(sizes.output.count()) / element;
+  for (int r = 0; r < ranks; ++r) {
+    std::vector<std::byte> in(static_cast<std::size_t>(sizes.input.count()));
+    const std::uint64_t stream = sim::mix(seed + static_cast<std::uint64_t>(r));
+    for (std::size_t i = 0; i < in.size() / element; ++i) store(type, in, i, generate(type, op, sim::mix(stream + i)));
+    inputs_.push_back(std::move(in));
+    outputs_.emplace_back(static_cast<std::size_t>(sizes.output.count()), kUntouched);
+  }
+}
+
+double Values::input_at(int rank, std::size_t element) const {
+  return load(type_, inputs_[static_cast<std::size_t>(rank)], element);
+}
+
+std::uint64_t Values::wrong() const {
+  std::uint64_t count = 0;
+  for (int r = 0; r < ranks_; ++r) {
+    for (std::size_t i = 0; i < output_elements_; ++i) count += right(r, i) ? 0 : 1;
+  }
+  return count;
+}
+
+bool Values::right(int rank, std::size_t element) const {
+  const double got = load(type_, outputs_[static_cast<std::size_t>(rank)], element);
+  if (collective_ == Collective::kAllGather) {
+    const std::size_t share = output_elements_ / static_cast<std::size_t>(ranks_);
+    return got == input_at(static_cast<int>(element / share), element % share);
+  }
+  const std::size_t at = collective_ == Collective::kReduceScatter
+                             ? static_cast<std::size_t>(rank) * output_elements_ + element
+                             : element;
+  if (type_ == DataType::kInt32) {
+    // Exact, wrapping as the machine's integers do.
+    std::array<std::byte, 4> sum{};
+    store(type_, sum, 0, input_at(0, at));
+    for (int r = 1; r < ranks_; ++r) {
+      std::array<std::byte, 4> next{};
+      store(type_, next, 0, input_at(r, at));
+      fold(type_, op_, sum, next);
+    }
+    if (op_ == ReduceOp::kAvg) divide(type_, sum, ranks_);
+    return got == load(type_, sum, 0);
+  }
+  double exact = input_at(0, at);
+  double magnitude = std::fabs(exact);  // what rounding errors are relative to
+  for (int r = 1; r < ranks_; ++r) {
+    const double x = input_at(r, at);
+    switch (op_) {
+      case ReduceOp::kSum:
+      case ReduceOp::kAvg: exact += x; magnitude += std::fabs(x); break;
+      case ReduceOp::kProd: exact *= x; magnitude *= std::fabs(x); break;
+      case ReduceOp::kMin: exact = std::fmin(exact, x); break;
+      case ReduceOp::kMax: exact = std::fmax(exact, x); break;
+    }
+  }
+  if (op_ == ReduceOp::kMin || op_ == ReduceOp::kMax) return got == exact;
+  // ranks - 1 roundings in any order, and one more for the division of an average.
+  double bound = ranks_ * rounding_of(type_) * magnitude * 1.0001;
+  if (op_ == ReduceOp::kAvg) {
+    exact /= ranks_;
+    bound /= ranks_;
+    bound += rounding_of(type_) * (std::fabs(exact) + bound);
+  }
+  if (op_ == ReduceOp::kProd) bound *= 2;  // partial products can exceed the whole
+  if (ranks_ == 1) return got == exact;
+  return std::fabs(got - exact) <= bound + 1e-30;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,46 @@
+// The memory of functional mode: every rank's input and output vectors, generated and checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coll/collective.h"
+#include "coll/dtype.h"
+#include "sim/units.h"
+
+namespace infold::coll {
+
+class Values {
+ public:
+  /// The bytes of simulator memory that a checked run of this size needs at most.
+  static std::int64_t memory_need(Collective c, sim::Bytes bytes, int ranks);
+
+  Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed);
+
+  DataType type() const { return type_; }
+  ReduceOp op() const { return op_; }
+  int ranks() const { return ranks_; }
+  std::span<std::byte> input(int rank) { return inputs_[static_cast<std::size_t>(rank)]; }
+  std::span<std::byte> output(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
+
+  /// Elements, over all ranks, that differ from the reference by more than the order of operations can
+  /// explain (exactly equal for integers, and for floating point where nothing is summed).
+  std::uint64_t wrong() const;
+
+ private:
+  /// Whether rank `rank`'s output element is right.
+  bool right(int rank, std::size_t element) const;
+  double input_at(int rank, std::size_t element) const;
+
+  Collective collective_;
+  int ranks_;
+  DataType type_;
+  ReduceOp op_;
+  std::size_t output_elements_;
+  std::vector<std::vector<std::byte>> inputs_;
+  std::vector<std::vector<std::byte>> outputs_;
+};
+
+}  // namespace infold::coll

@@ -1,0 +1,98 @@
+// What a GPU does with packets that arrive.
+#include "gpu/gpu.h"
+
+#include <algorithm>
+
+#include "sim/check.h"
+
+namespace infold::gpu {
+
+namespace {
+sim::Bandwidth port_rate(const GpuSpec& spec) {
+  return sim::Bandwidth::bytes_per_s(spec.sm_port.count() * spec.clock.count_hz());
+}
+}  // namespace
+
+Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
+         SignalTable& signals, net::Payloads* payloads)
+    : id_(id),
+      spec_(spec),
+      events_(events),
+      network_(network),
+      moves_(moves),
+      signals_(signals),
+      payloads_(payloads),
+      memory_(spec.hbm) {
+  network.attach(id, *this);
+}
+
+Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
+  INFOLD_CHECK(taken_ < spec_.sms, "a communication workgroup has an SM of its own");
+  ++taken_;
+  auto place = std::find(workgroups_.begin(), workgroups_.end(), nullptr);
+  if (place == workgroups_.end()) place = workgroups_.insert(place, nullptr);
+  const Mover::Setup setup{.gpu = id_,
+                           .sender = static_cast<std::uint32_t>(place - workgroups_.begin()),
+                           .window = window,
+                           .burst = burst,
+                           .port = port_rate(spec_)};
+  *place = std::make_unique<Mover>(setup, events_, memory_, network_, moves_, payloads_);
+  return **place;
+}
+
+void Gpu::release_workgroup(Mover& mover) {
+  workgroups_[mover.sender()].reset();
+  --taken_;
+}
+
+void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
+  if (to == id_) {
+    signals_.arrived(signal, spec_.poll);
+    return;
+  }
+  net::Packet packet;
+  packet.kind = net::PacketKind::kSignal;
+  packet.flow = signal;
+  packet.payload = kFlagBytes;
+  packet.source = id_;
+  packet.destination = to;
+  packet.spread = static_cast<std::uint16_t>(signal);  // different flags, different links
+  network_.send(packet, sender);
+}
+
+void Gpu::departed(const net::Packet& packet) {
+  moves_[packet.flow].mover->departed(sim::Bytes{packet.payload});
+}
+
+sim::Time Gpu::receive(const net::Packet& packet) {
+  const sim::Time now = events_.now();
+  switch (packet.kind) {
+    case net::PacketKind::kWrite: {
+      if (payloads_ != nullptr) {
+        const Move& move = moves_[packet.flow].move;
+        move.client->consume(move.cookie, packet.offset, (*payloads_)[packet.values]);
+        payloads_->give_back(packet.values);
+      }
+      const sim::Time taken = memory_.write(sim::Bytes{packet.payload}, now);
+      net::Packet ack;
+      ack.kind = net::PacketKind::kAck;
+      ack.flow = packet.flow;
+      ack.offset = packet.payload;  // how much of the flow is acknowledged
+      ack.packets = packet.packets;
+      ack.source = id_;
+      ack.destination = packet.source;
+      ack.spread = packet.spread;
+      network_.send(ack, 0);
+      return taken;
+    }
+    case net::PacketKind::kAck:
+      moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset});
+      return now;
+    case net::PacketKind::kSignal:
+      signals_.arrived(packet.flow, spec_.poll);
+      return now;
+  }
+  return now;
+}
+
+}  // namespace infold::gpu

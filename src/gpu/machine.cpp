@@ -1,0 +1,53 @@
+// Building a machine, and refusing one that can not be built.
+#include "gpu/machine.h"
+
+#include <fmt/format.h>
+
+namespace infold::gpu {
+
+namespace {
+constexpr std::int64_t kQueueBytes = sizeof(net::RingBuffer<net::Packet>);
+
+/// What the links' queues will take: an output has a queue for every input of its chip.
+std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
+  std::vector<std::int64_t> degree(static_cast<std::size_t>(blueprint.nodes()));
+  for (const net::Cable& c : blueprint.cables) {
+    ++degree[c.a];
+    ++degree[c.b];
+  }
+  std::int64_t sum = 0;
+  for (std::size_t n = 0; n < degree.size(); ++n) {
+    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kSenders : 0;
+    sum += degree[n] * (degree[n] + senders) * net::kPacketClasses * layers * kQueueBytes;
+  }
+  return sum;
+}
+}  // namespace
+
+std::optional<sim::Refusal> Machine::check(const MachineSpec& spec) {
+  auto drawn = net::draw(spec.fabric, spec.gpus);
+  if (auto* refusal = std::get_if<sim::Refusal>(&drawn)) return *refusal;
+  const auto& blueprint = std::get<net::Blueprint>(drawn);
+  const net::Routes routes(blueprint);
+  const std::int64_t need = queue_bytes(blueprint, routes.layers());
+  if (need > kMemoryLimit) {
+    return sim::Refusal{"gpus", fmt::format("the switch queues of this machine would need {:.1f} GiB of the "
+                                            "simulator's memory, more than the limit of {} GiB",
+                                            static_cast<double>(need) / (1 << 30), kMemoryLimit >> 30)};
+  }
+  if (auto cycle = net::find_deadlock(blueprint, routes)) {
+    return sim::Refusal{"fabric.topology", "routing can deadlock: " + *cycle};
+  }
+  return std::nullopt;
+}
+
+Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
+    : spec_(spec), options_(options), blueprint_(std::get<net::Blueprint>(net::draw(spec.fabric, spec.gpus))) {
+  network_ = std::make_unique<net::Network>(events_, blueprint_, spec_.fabric, options.burst == sim::Bytes{});
+  for (int i = 0; i < spec.gpus; ++i) {
+    gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_, signals_,
+                                          options.functional ? &payloads_ : nullptr));
+  }
+}
+
+}  // namespace infold::gpu

@@ -1,0 +1,134 @@
+// Loading, sending and acknowledgement of a workgroup's units.
+#include "gpu/mover.h"
+
+#include <algorithm>
+
+#include "sim/check.h"
+
+namespace infold::gpu {
+
+Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
+             net::Payloads* payloads)
+    : setup_(setup),
+      events_(events),
+      memory_(memory),
+      network_(network),
+      moves_(moves),
+      payloads_(payloads),
+      port_pace_(setup.port) {
+  // A burst is at most an eighth of the bytes in flight, so that the pipeline keeps its grain.
+  const sim::Bytes burst = sim::min(sim::min(setup.burst, setup.window / 8), network.max_burst());
+  unit_size_ = sim::min(sim::max(burst, sim::Bytes{kWarpAccess}), setup.window);
+}
+
+void Mover::start(const Move& move) {
+  INFOLD_DCHECK(!busy_, "a workgroup issues one move after the other");
+  INFOLD_DCHECK(move.bytes > sim::Bytes{}, "a move has bytes");
+  busy_ = true;
+  current_ = moves_.add(move, *this);
+  loaded_ = sim::Bytes{};
+  load_more();
+}
+
+/// The next unit ends where its block of interleaved addresses ends, so that all of it goes one way.
+sim::Bytes Mover::next_unit(const Move& move) const {
+  const auto block = network_.spec().interleave_block.count();
+  const auto within = static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) + loaded_.count();
+  const sim::Bytes to_block_end{block - within % block};
+  return sim::min(sim::min(unit_size_, to_block_end), move.bytes - loaded_);
+}
+
+void Mover::load_more() {
+  const Move move = moves_[current_].move;
+  const sim::Time now = events_.now();
+  while (loaded_ < move.bytes) {
+    const sim::Bytes unit = next_unit(move);
+    if (in_flight_ + unit > setup_.window) return;
+    in_flight_ += unit;
+    const sim::Bytes loads = unit * move.loads;
+    load_port_free_ = sim::max(load_port_free_, now) + port_pace_.time(loads);
+    const sim::Time ready = memory_.read(loads, load_port_free_);
+    if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, 0);
+    loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()), static_cast<std::uint32_t>(unit.count())});
+    loaded_ += unit;
+  }
+}
+
+void Mover::handle(std::uint32_t) {
+  const Unit unit = loading_.front();
+  loading_.pop();
+  if (!loading_.empty()) events_.schedule(loading_.front().ready, sim::Priority::kWork, *this, 0);
+  store(unit);
+}
+
+void Mover::store(const Unit& unit) {
+  MoveTable::Entry& entry = moves_[unit.move];
+  const Move move = entry.move;
+  const sim::Bytes bytes{unit.bytes};
+  const bool last = unit.offset + unit.bytes == move.bytes.count();
+  entry.issued = last;
+  store_port_free_ = sim::max(store_port_free_, events_.now()) + port_pace_.time(bytes);
+  if (move.stores_here) memory_.write(bytes, store_port_free_);
+  if (move.to != Move::kNowhere) {
+    entry.unacknowledged += bytes;
+    send(move, unit);
+  } else {
+    if (payloads_ != nullptr) {
+      const net::ValuesId values = payloads_->take(unit.bytes);
+      move.client->produce(move.cookie, unit.offset, (*payloads_)[values]);
+      payloads_->give_back(values);
+    }
+    in_flight_ -= bytes;
+  }
+  if (last) {
+    busy_ = false;
+    move.client->move_issued(move.cookie);  // may start the next move
+    finish_if_done(unit.move);
+  } else {
+    load_more();
+  }
+}
+
+void Mover::send(const Move& move, const Unit& unit) {
+  const auto payload = static_cast<std::uint32_t>(network_.spec().packet.payload.count());
+  const bool burst = setup_.burst > sim::Bytes{};
+  net::Packet packet;
+  packet.flow = unit.move;
+  packet.source = setup_.gpu;
+  packet.destination = static_cast<net::NodeId>(move.to);
+  packet.spread = network_.spread_of(move.address + unit.offset);
+  // Values belong to packets that stay whole, so with values on a train is cut here.
+  const std::uint32_t step = payloads_ != nullptr && !burst ? payload : unit.bytes;
+  for (std::uint32_t done = 0; done < unit.bytes; done += step) {
+    packet.offset = unit.offset + done;
+    packet.payload = static_cast<std::uint16_t>(std::min(step, unit.bytes - done));
+    packet.packets = static_cast<std::uint16_t>((packet.payload + payload - 1) / payload);
+    if (payloads_ != nullptr) {
+      packet.values = payloads_->take(packet.payload);
+      move.client->produce(move.cookie, packet.offset, (*payloads_)[packet.values]);
+    }
+    network_.send(packet, setup_.sender);
+  }
+}
+
+void Mover::departed(sim::Bytes bytes) {
+  in_flight_ -= bytes;
+  if (busy_) load_more();
+}
+
+void Mover::acknowledged(MoveId id, sim::Bytes bytes) {
+  MoveTable::Entry& entry = moves_[id];
+  INFOLD_DCHECK(entry.unacknowledged >= bytes, "no byte is acknowledged twice");
+  entry.unacknowledged -= bytes;
+  finish_if_done(id);
+}
+
+void Mover::finish_if_done(MoveId id) {
+  const MoveTable::Entry& entry = moves_[id];
+  if (!entry.issued || entry.unacknowledged > sim::Bytes{}) return;
+  const Move move = entry.move;
+  moves_.remove(id);
+  move.client->move_complete(move.cookie);
+}
+
+}  // namespace infold::gpu

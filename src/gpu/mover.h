@@ -1,0 +1,72 @@
+// A communication workgroup's data path: it loads units of a move, and as each arrives sends it on.
+// Its speed is not a number but a consequence: bytes in flight ÷ memory latency, the SM's port, the
+// memory, and its turn at the links: a store holds its registers until the link has taken it.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/memory.h"
+#include "gpu/move.h"
+#include "net/network.h"
+#include "net/payloads.h"
+#include "net/ring_buffer.h"
+#include "sim/event_queue.h"
+
+namespace infold::gpu {
+
+class Mover final : public sim::Handler {
+ public:
+  struct Setup {
+    net::NodeId gpu = 0;
+    std::uint32_t sender = 0;       ///< which of the GPU's workgroups: takes turns at the links
+    sim::Bytes window;              ///< bytes between load and a store's leaving for the wire, at most
+    sim::Bytes burst;               ///< 0: packet by packet
+    sim::Bandwidth port;            ///< of the SM, each way
+  };
+  Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
+        net::Payloads* payloads);
+
+  /// Requires: idle(), that is the last move was issued; move.bytes > 0.
+  void start(const Move& move);
+  bool idle() const { return !busy_; }
+  std::uint32_t sender() const { return setup_.sender; }
+  /// Bytes it stored have left for the wire: there is room for more loads.
+  void departed(sim::Bytes bytes);
+  /// Bytes it stored are visible at their destination.
+  void acknowledged(MoveId id, sim::Bytes bytes);
+
+ private:
+  struct Unit {
+    sim::Time ready;  // when its loads are there
+    MoveId move;
+    std::uint32_t offset;
+    std::uint32_t bytes;
+  };
+  /// One load instruction of a warp: 32 threads of 16 bytes.
+  static constexpr std::int64_t kWarpAccess = 512;
+
+  void handle(std::uint32_t arg) override;
+  void load_more();
+  sim::Bytes next_unit(const Move& move) const;
+  void store(const Unit& unit);
+  void send(const Move& move, const Unit& unit);
+  void finish_if_done(MoveId id);
+
+  Setup setup_;
+  sim::EventQueue& events_;
+  Memory& memory_;
+  net::Network& network_;
+  MoveTable& moves_;
+  net::Payloads* payloads_;  // null: values off
+  sim::Pace port_pace_;
+  sim::Bytes unit_size_;
+  sim::Time load_port_free_;
+  sim::Time store_port_free_;
+  sim::Bytes in_flight_;
+  bool busy_ = false;
+  MoveId current_ = 0;
+  sim::Bytes loaded_;          // of the current move
+  net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
+};
+
+}  // namespace infold::gpu

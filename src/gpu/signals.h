@@ -1,0 +1,38 @@
+// Flags that workgroups poll for. A flag packet names a signal; whoever waits for it is told when the
+// polling warp would have seen it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/event_queue.h"
+
+namespace infold::gpu {
+
+using SignalId = std::uint32_t;
+
+class SignalTable {
+ public:
+  explicit SignalTable(sim::EventQueue& events) : events_(events) {}
+
+  /// `waiter.handle(arg)` runs each time the signal is seen.
+  SignalId add(sim::Handler& waiter, std::uint32_t arg) {
+    waiters_.push_back({&waiter, arg});
+    return static_cast<SignalId>(waiters_.size() - 1);
+  }
+  void clear() { waiters_.clear(); }
+
+  void arrived(SignalId id, sim::Time poll) {
+    events_.schedule(events_.now() + poll, sim::Priority::kWork, *waiters_[id].handler, waiters_[id].arg);
+  }
+
+ private:
+  struct Waiter {
+    sim::Handler* handler;
+    std::uint32_t arg;
+  };
+  sim::EventQueue& events_;
+  std::vector<Waiter> waiters_;
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,100 @@
+// One direction of a cable, with what stands before it: the output queues of the sending chip, one for
+// each input and virtual channel, the round-robin arbiter over them, and the credits of the far buffer.
+//
+// A hop costs one event. A packet's way is fixed when it is sent, so sending it puts it straight into the
+// queue of its next link, marked with the time from which it is there; no event is spent on the arrival
+// at a switch. At a GPU there is one, for packets in order: only the first on the wire has it pending.
+// The event queue is as small as the machine has links, however many packets are in flight.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/credits.h"
+#include "net/drain.h"
+#include "net/packet.h"
+#include "net/ring_buffer.h"
+#include "net/round_robin.h"
+#include "sim/event_queue.h"
+
+namespace infold::net {
+
+class Network;
+
+class Link final : public sim::Handler {
+ public:
+  struct Setup {
+    LinkId id = 0;
+    NodeId from = 0;
+    NodeId to = 0;
+    sim::Bandwidth rate;
+    sim::Time latency;
+    sim::Time far_latency;    ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 1;          ///< outputs of the far chip that this link's buffer can feed at once
+    sim::Bytes buffer;        ///< of each virtual channel at the far end
+    int channels = 0;         ///< virtual channels
+    int inputs = 0;           ///< who can queue for this link at its near end
+    std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+  };
+  Link(Network& network, const Setup& setup);
+
+  /// Queues a packet of the near chip's input `input`, which is there from packet.arrives on.
+  void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input);
+
+  /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
+  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at);
+
+  /// Tells which link feeds which input of the near chip (null: the chip's own senders).
+  void set_inputs(std::vector<Link*> inputs) { inputs_ = std::move(inputs); }
+
+  NodeId from() const { return setup_.from; }
+  NodeId to() const { return setup_.to; }
+  /// Packets queued for it or on it.
+  bool idle() const { return queued_ == 0 && arriving_.empty(); }
+  bool all_credits_home() const;
+  /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
+  std::string why_waiting() const;
+
+  // Statistics, plain members (sim/stats.h).
+  std::uint64_t wire_bytes = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t units = 0;  ///< packets and bursts, each counted once
+
+ private:
+  struct Channel {
+    Channel(sim::Bytes buffer, int inputs) : credits(buffer), waiting(inputs) {}
+    Credits credits;
+    RoundRobin waiting;     // inputs with a packet for this channel
+    bool starving = false;  // a packet waits and no credit is on its way
+  };
+  enum Event : std::uint32_t { kSend, kArrive };
+
+  void handle(std::uint32_t event) override;
+  void arrive();
+  void send_next();
+  void wake_at(sim::Time at);
+  void transmit(const Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in);
+  RingBuffer<Packet>& queue(std::uint8_t channel, std::uint32_t input) {
+    return queues_[channel * static_cast<std::uint32_t>(setup_.inputs) + input];
+  }
+
+  Network& network_;
+  sim::EventQueue& events_;
+  sim::Pace pace_;
+  sim::Time busy_until_;
+  Drain drain_;                            // of this link's buffer at the far end
+  sim::Time wake_ = sim::Time::never();    // an older event for another time is stale
+  sim::Time delay_;                        // from leaving the near chip to leaving the far one
+  std::uint32_t queued_ = 0;
+  std::uint8_t last_channel_ = 0;
+  NodeId to_;
+  std::vector<Channel> channels_;
+  std::vector<RingBuffer<Packet>> queues_;  // channel · inputs + input
+  std::vector<Link*> inputs_;
+  RingBuffer<Packet> arriving_;             // on the wire to their destination, first to arrive first
+  Setup setup_;
+};
+
+}  // namespace infold::net

@@ -1,0 +1,150 @@
+// Building the fabric from its blueprint, and the few things a packet does between links.
+#include "net/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/check.h"
+#include "sim/random.h"
+
+namespace infold::net {
+
+namespace {
+/// Inputs of a node's outputs: the links into it, after its own senders when it is a GPU. Where no packet
+/// passes through a GPU, the links into it are no inputs.
+struct InputNumbers {
+  std::vector<std::uint32_t> next;
+  bool through_gpus;
+  std::uint32_t take(const Blueprint& b, NodeId node) {
+    return b.is_gpu(node) && !through_gpus ? 0 : next[node]++;
+  }
+  explicit InputNumbers(const Blueprint& b) : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
+    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kSenders;
+  }
+};
+}  // namespace
+
+Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
+                 bool packet_by_packet)
+    : events_(events),
+      spec_(spec),
+      gpus_(blueprint.gpus),
+      routes_(blueprint),
+      layers_(routes_.layers()),
+      wire_(spec.packet),
+      max_burst_(sim::min(sim::max(spec.switch_chip.buffer / 4, spec.packet.payload), sim::Bytes{kMaxPayload})),
+      lanes_(static_cast<std::size_t>(blueprint.gpus)),
+      packet_by_packet_(packet_by_packet),
+      payload_(static_cast<std::uint16_t>(spec.packet.payload.count())),
+      endpoints_(static_cast<std::size_t>(blueprint.gpus)),
+      payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
+      payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
+  InputNumbers inputs(blueprint);
+  std::vector<Link::Setup> setups;
+  for (const Cable& cable : blueprint.cables) {
+    for (const auto& [from, to] : {std::pair{cable.a, cable.b}, std::pair{cable.b, cable.a}}) {
+      Link::Setup s;
+      s.id = static_cast<LinkId>(setups.size());
+      s.from = from;
+      s.to = to;
+      s.rate = spec.link.rate;
+      s.latency = spec.link.latency;
+      s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
+      s.speedup = spec.switch_chip.speedup;
+      s.buffer = spec.switch_chip.buffer;
+      s.channels = kPacketClasses * layers_;
+      s.far_input = inputs.take(blueprint, to);
+      if (blueprint.is_gpu(from)) ++lanes_[from];
+      setups.push_back(s);
+    }
+  }
+  links_.reserve(setups.size());
+  for (Link::Setup& s : setups) {
+    s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
+    links_.push_back(std::make_unique<Link>(*this, s));
+  }
+  for (std::size_t out = 0; out < setups.size(); ++out) {
+    std::vector<Link*> feeding(static_cast<std::size_t>(setups[out].inputs), nullptr);
+    for (std::size_t in = 0; in < setups.size(); ++in) {
+      const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
+      if (setups[in].to == setups[out].from && passes) feeding[setups[in].far_input] = links_[in].get();
+    }
+    links_[out]->set_inputs(std::move(feeding));
+  }
+}
+
+Network::~Network() = default;
+
+void Network::send(const Packet& packet, std::uint32_t sender) {
+  INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
+  INFOLD_DCHECK(packet.payload <= max_burst_.count(), "a burst fits a quarter of a buffer");
+  packets_sent_ += packet.packets;
+  if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
+  Packet sent = packet;
+  sent.arrives = events_.now();
+  forward(sent, packet.source, sender % kSenders);
+}
+
+void Network::forward(const Packet& packet, NodeId at, std::uint32_t input) {
+  const Hop& hop = routes_.hop(at, packet.destination);
+  INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+  link(routes_.next(at, packet.destination, packet.spread)).accept(packet, channel_of(packet, hop), input);
+}
+
+void Network::deliver(const Packet& packet, Link& in) {
+  packets_delivered_ += packet.packets;
+  if (packet.kind == PacketKind::kWrite) payload_received_[packet.destination] += packet.payload;
+  const sim::Time freed = endpoints_[packet.destination]->receive(packet);
+  in.buffer_freed(packet.channel, wire_.of(packet), freed);
+}
+
+std::uint16_t Network::spread_of(std::uint64_t address) const {
+  const std::uint64_t block = address / static_cast<std::uint64_t>(spec_.interleave_block.count());
+  const auto lanes = static_cast<std::uint64_t>(lanes_[0]);
+  const std::uint64_t round = block / lanes;
+  const std::uint64_t turn = spec_.interleave == Interleave::kHash ? sim::mix(round) % lanes : 0;
+  return static_cast<std::uint16_t>(round % (65536 / lanes) * lanes + (block + turn) % lanes);
+}
+
+bool Network::quiet() const {
+  return packets_sent_ == packets_delivered_ &&
+         std::all_of(links_.begin(), links_.end(),
+                     [](const auto& l) { return l->idle() && l->all_credits_home(); });
+}
+
+std::vector<std::string> Network::who_waits() const {
+  std::vector<std::string> out;
+  for (const auto& l : links_) {
+    if (auto why = l->why_waiting(); !why.empty()) out.push_back(std::move(why));
+  }
+  return out;
+}
+
+std::string Network::name(NodeId node) const {
+  return node < gpus_ ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - gpus_);
+}
+
+void Network::register_stats(sim::StatRegistry& registry) const {
+  for (const auto& l : links_) {
+    const std::string prefix =
+        fmt::format("link.{}.{}-{}.", &l - links_.data(), name(l->from()), name(l->to()));
+    registry.add(prefix + "wire_bytes", l->wire_bytes);
+    registry.add(prefix + "payload_bytes", l->payload_bytes);
+    registry.add(prefix + "packets", l->packets);
+  }
+}
+
+std::uint64_t Network::packet_hops() const {
+  std::uint64_t sum = 0;
+  for (const auto& l : links_) sum += l->packets;
+  return sum;
+}
+
+std::uint64_t Network::unit_hops() const {
+  std::uint64_t sum = 0;
+  for (const auto& l : links_) sum += l->units;
+  return sum;
+}
+
+}  // namespace infold::net

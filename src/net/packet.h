@@ -1,0 +1,63 @@
+// What travels over a link: one packet, or a burst of consecutive packets of one flow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "net/blueprint.h"
+#include "net/routes.h"
+#include "sim/units.h"
+
+namespace infold::net {
+
+/// Names the values that a packet carries in functional mode (net/payloads.h).
+using ValuesId = std::uint32_t;
+
+enum class PacketKind : std::uint8_t {
+  kWrite,   ///< data that an SM stores into the destination's memory; answered by an acknowledgement
+  kAck,     ///< "your write is visible"
+  kSignal,  ///< a flag or a counter written after the data it announces; not acknowledged
+};
+
+/// Message classes have buffers and arbitration of their own, so that none waits behind another.
+enum class PacketClass : std::uint8_t { kControl, kData };
+inline constexpr int kPacketClasses = 2;
+
+constexpr PacketClass class_of(PacketKind kind) {
+  return kind == PacketKind::kWrite ? PacketClass::kData : PacketClass::kControl;
+}
+
+/// One packet, or several consecutive ones of a flow: a burst, which travels as one, or a train, which its
+/// first link cuts into packets (which of the two is the network's choice, see Network::packet_by_packet).
+/// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
+/// headers, acknowledgements, credits and statistics.
+struct Packet {
+  sim::Time arrives;            ///< when the chip it is bound for can act on it; kept by the links
+  std::uint32_t flow = 0;       ///< whose data these are; means something to the endpoints only
+  std::uint32_t offset = 0;     ///< where in the flow, in bytes
+  ValuesId values = 0;          ///< means something in functional mode only
+  std::uint16_t payload = 0;    ///< bytes of data in all its packets
+  std::uint16_t packets = 1;    ///< how many packets this stands for
+  NodeId source = 0;
+  NodeId destination = 0;
+  std::uint16_t spread = 0;     ///< picks one of several parallel links
+  PacketKind kind = PacketKind::kWrite;
+  std::uint8_t channel = 0;     ///< virtual channel of the buffer that holds it; kept by the links
+};
+static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
+inline constexpr std::int64_t kMaxPayload = 0xffff;
+
+/// The bytes a packet takes on a wire.
+class WireCost {
+ public:
+  explicit WireCost(const PacketSpec& spec)
+      : per_packet_{spec.header.count(), spec.ack.count(), spec.header.count()} {}
+  sim::Bytes of(const Packet& p) const {
+    return sim::Bytes{p.payload + p.packets * per_packet_[static_cast<std::size_t>(p.kind)]};
+  }
+
+ private:
+  std::array<std::int64_t, 3> per_packet_;
+};
+
+}  // namespace infold::net

@@ -1,0 +1,102 @@
+// Formatting of bench results.
+#include "report/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace infold::report {
+
+namespace {
+
+/// Six decimals are below a picosecond and a byte a second: nothing is lost, and nothing is noise.
+double rounded(double v) { return std::round(v * 1e6) / 1e6; }
+
+std::string burst_text(sim::Bytes burst) {
+  if (burst == sim::Bytes{}) return "packet";
+  return burst.count() % 1024 == 0 ? fmt::format("{} KiB", burst.count() / 1024) : fmt::format("{} B", burst.count());
+}
+
+/// Significant digits as nccl-tests prints them: narrow numbers keep more decimals.
+std::string narrow(double v) {
+  if (v >= 10000) return fmt::format("{:.0f}", v);
+  if (v >= 1000) return fmt::format("{:.1f}", v);
+  return fmt::format("{:.2f}", v);
+}
+
+}  // namespace
+
+std::string bench_header(const BenchReport& report) {
+  return fmt::format(
+      "# infold bench {}: {} GPUs of {}\n"
+      "#\n"
+      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
+      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n",
+      report.collective, report.gpus, report.system, "size", "count", "type", "redop", "system", "algo", "proto", "time", "algbw", "busbw",
+      "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "");
+}
+
+std::string bench_line(const BenchReport& report, const BenchRow& row) {
+  const study::CollectiveResult& r = row.result;
+  const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
+  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n", row.bytes.count(),
+                     row.count, report.dtype, report.op, row.system, row.algo, row.proto, narrow(r.time.in_us()), r.algbw_gbps,
+                     r.busbw_gbps, wrong, burst_text(r.burst));
+}
+
+std::string bench_footer(const BenchReport& report) {
+  double sum = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t hops = 0;
+  for (const BenchRow& row : report.rows) {
+    sum += row.result.busbw_gbps;
+    wrong += row.result.wrong.value_or(0);
+    hops += row.result.packet_hops;
+  }
+  const double mean = report.rows.empty() ? 0 : sum / static_cast<double>(report.rows.size());
+  std::string text = "#\n";
+  if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
+  text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
+  text += fmt::format("# burst: packets simulated one by one (packet) or so many bytes of them as one\n");
+  if (report.wall_s) {
+    text += fmt::format("# simulated {:.1f} million packet-hops in {:.2f} s\n", static_cast<double>(hops) * 1e-6, *report.wall_s);
+  }
+  return text;
+}
+
+std::string bench_json(const BenchReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json results = Json::array();
+  std::uint64_t hops = 0;
+  std::uint64_t events = 0;
+  for (const BenchRow& row : report.rows) {
+    const study::CollectiveResult& r = row.result;
+    results.push_back({{"system", row.system},
+                       {"gpus", row.gpus},
+                       {"algo", row.algo},
+                       {"proto", row.proto},
+                       {"engine", row.engine},
+                       {"bytes", row.bytes.count()},
+                       {"count", row.count},
+                       {"time_us", rounded(r.time.in_us())},
+                       {"algbw_gbps", rounded(r.algbw_gbps)},
+                       {"busbw_gbps", rounded(r.busbw_gbps)},
+                       {"wrong", r.wrong ? Json(*r.wrong) : Json(nullptr)},
+                       {"link_bytes_per_gpu", r.link_bytes_per_gpu},
+                       {"wire_bytes_per_gpu", r.wire_bytes_per_gpu},
+                       {"hbm_bytes_per_gpu", r.hbm_bytes_per_gpu},
+                       {"sms", r.sms},
+                       {"burst_bytes", r.burst.count()}});
+    hops += r.packet_hops;
+    events += r.events;
+  }
+  Json sim = {{"packet_hops", hops}, {"events", events}};
+  if (report.wall_s) sim["wall_s"] = *report.wall_s;
+  const Json json = {{"schema", 1},           {"command", "bench"},      {"collective", report.collective},
+                     {"system", report.system}, {"gpus", report.gpus},   {"dtype", report.dtype},
+                     {"op", report.op},       {"results", results},      {"sim", sim}};
+  return json.dump(1) + "\n";
+}
+
+}  // namespace infold::report

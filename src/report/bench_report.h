@@ -1,0 +1,40 @@
+// Results of `infold bench` as the table that users of nccl-tests know, and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "study/collective_run.h"
+
+namespace infold::report {
+
+/// One line of results: what was run, and what came of it.
+struct BenchRow {
+  std::string system;
+  std::string algo;
+  std::string proto;
+  std::string engine;
+  int gpus = 0;
+  sim::Bytes bytes;
+  std::int64_t count = 0;  ///< elements, as nccl-tests counts
+  study::CollectiveResult result;
+};
+
+struct BenchReport {
+  std::string collective;
+  std::string system;  ///< or several, with commas
+  int gpus = 0;
+  std::string dtype;
+  std::string op;
+  std::vector<BenchRow> rows;
+  std::optional<double> wall_s;  ///< left out when the output must be the same on every run
+};
+
+/// The head of the table, then a line a row, then what to know about it.
+std::string bench_header(const BenchReport& report);
+std::string bench_line(const BenchReport& report, const BenchRow& row);
+std::string bench_footer(const BenchReport& report);
+std::string bench_json(const BenchReport& report);
+
+}  // namespace infold::report

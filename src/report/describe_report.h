@@ -1,0 +1,31 @@
+// Lists of what there is, and tables of parameters, as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/describe.h"
+
+namespace infold::report {
+
+/// A name and what it is, e.g. a preset or an algorithm.
+struct Entry {
+  std::string name;
+  std::string about;
+};
+std::string list_text(const std::vector<Entry>& entries);
+std::string list_json(const std::string& what, const std::vector<Entry>& entries);
+
+/// What `infold describe` says of a system, a GPU or a component.
+struct Description {
+  std::string kind;
+  std::string name;
+  std::string about;
+  std::vector<std::string> sources;
+  std::vector<std::string> parts;
+  std::vector<config::Parameter> parameters;
+};
+std::string description_text(const Description& d);
+std::string description_json(const Description& d);
+
+}  // namespace infold::report

@@ -1,0 +1,69 @@
+// One measurement: a collective of one size with one algorithm on one system, and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "coll/dtype.h"
+#include "sim/units.h"
+#include "study/system_spec.h"
+
+namespace infold::study {
+
+/// How many bytes of consecutive packets travel as one.
+struct BurstChoice {
+  bool automatic = true;
+  sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
+};
+
+struct CollectiveJob {
+  const SystemSpec* system = nullptr;  ///< passed check()
+  const coll::Algorithm* algorithm = nullptr;
+  coll::Collective collective = coll::Collective::kAllReduce;
+  sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
+  coll::DataType type = coll::DataType::kFp32;
+  coll::ReduceOp op = coll::ReduceOp::kSum;
+  int gpus = 0;        ///< the first so many of the system's
+  int iterations = 1;  ///< back to back
+  bool check = false;  ///< carry values and compare every rank's result
+  BurstChoice burst;
+};
+
+struct CollectiveResult {
+  sim::Time time;  ///< of one iteration
+  double algbw_gbps = 0;
+  double busbw_gbps = 0;
+  std::optional<std::uint64_t> wrong;     ///< elements, with check
+  std::uint64_t link_bytes_per_gpu = 0;   ///< data that left a GPU by its links, mean, per iteration
+  std::uint64_t wire_bytes_per_gpu = 0;   ///< the same with headers, acknowledgements and flags
+  std::uint64_t hbm_bytes_per_gpu = 0;    ///< read and written
+  int sms = 0;                            ///< held on each GPU while it runs
+  sim::Bytes burst;                       ///< that was used; 0: packet by packet
+  std::uint64_t packet_hops = 0;
+  std::uint64_t events = 0;
+};
+
+/// The job can not be run as asked: bad input.
+struct JobRefused {
+  std::string why;
+};
+/// Nothing can happen any more and work is unfinished: who waits for whom.
+struct Deadlock {
+  std::vector<std::string> waiting;
+};
+/// The caller asked to stop.
+struct Interrupted {};
+
+using CollectiveOutcome = std::variant<CollectiveResult, JobRefused, Deadlock, Interrupted>;
+
+/// Called now and then with the share that is done; false asks to stop.
+using KeepGoing = std::function<bool(double share)>;
+
+CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
+
+}  // namespace infold::study
