@@ -1,0 +1,82 @@
+// The search behind find_rings(): link-disjoint directed Hamiltonian cycles in a graph of ranks and links.
+// Internal to coll/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace infold::coll {
+
+/// Per rank, the ranks it has links to and how many.
+struct Arc {
+  int to;
+  int links;
+};
+using LinkGraph = std::vector<std::vector<Arc>>;
+
+/// rank -> its successor
+using Permutation = std::vector<int>;
+
+/// Whether circles keep to the direction of their links, or each link stands for a cable whose both
+/// directions are at hand, so that a circle may be turned round.
+enum class Turning { kForbidden, kAllowed };
+
+/// Seeded, so that the same calls give the same answers, and bounded in steps rather than in time.
+class CycleSearch {
+ public:
+  explicit CycleSearch(int ranks);
+
+  /// Steps made so far: a measure of time that is the same on every machine.
+  long steps() const { return steps_; }
+
+  /// Circles through all ranks that share no link: the largest set met until `limit` steps have been made in
+  /// all or nothing is left to improve. The first links of each rank's list are tried first.
+  std::vector<Permutation> search(LinkGraph graph, Turning turning, long limit);
+
+  /// Gives each cable one direction so that every rank has as many links in as out, by walking closed trails
+  /// at random. Impossible with an odd number of cables at some rank.
+  std::optional<LinkGraph> give_directions(LinkGraph both_ways);
+
+  void shuffle(LinkGraph& graph) {
+    for (auto& arcs : graph) shuffle(arcs);
+  }
+
+ private:
+  // Not std::shuffle or a std:: distribution: those may differ between libraries.
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint_fast32_t>(n)); }
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    for (std::size_t i = items.size(); i > 1; --i) {
+      std::swap(items[i - 1], items[static_cast<std::size_t>(below(static_cast<int>(i)))]);
+    }
+  }
+
+  void take_apart(LinkGraph graph, long limit);
+  bool find_receiver(const LinkGraph& graph, int sender);
+  std::vector<Permutation> mend(Turning turning, long limit);
+  void exchange(int one, int other, int start);
+  void turn_some_circles(Permutation& part);
+  int count_circles(const Permutation& part);
+  std::vector<Permutation> whole_parts() const;
+
+  int ranks_;
+  long steps_ = 0;
+  std::mt19937 random_{1};
+  std::vector<Permutation> parts_;
+  std::vector<int> circles_;  ///< of each part
+  std::vector<int> sender_of_;
+
+  long stamp_ = 0;  ///< a rank is marked if its entry in seen_ is the present stamp
+  std::vector<long> seen_;
+
+  // Scratch space of exchange().
+  Permutation inverse_;
+  Permutation changed_one_;
+  Permutation changed_other_;
+};
+
+}  // namespace infold::coll

@@ -1,0 +1,77 @@
+// What the tests of topologies, routes and deadlocks share: drawing, and a second opinion on distances.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "net/blueprint.h"
+#include "net/routes.h"
+
+namespace infold::net {
+
+inline Blueprint drawn(const FabricSpec& spec, int gpus) {
+  auto drawing = draw(spec, gpus);
+  if (const auto* refusal = std::get_if<sim::Refusal>(&drawing)) {
+    ADD_FAILURE() << refusal->path << ": " << refusal->why;
+    return {};
+  }
+  return std::get<Blueprint>(drawing);
+}
+
+inline NodeId from_of(const Blueprint& b, LinkId link) {
+  return link % 2 == 0 ? b.cables[link / 2u].a : b.cables[link / 2u].b;
+}
+inline NodeId to_of(const Blueprint& b, LinkId link) {
+  return link % 2 == 0 ? b.cables[link / 2u].b : b.cables[link / 2u].a;
+}
+
+/// Parallel cables between two chips.
+inline int cables_between(const Blueprint& b, int x, int y) {
+  int count = 0;
+  for (const Cable& c : b.cables) count += (c.a == x && c.b == y) || (c.a == y && c.b == x) ? 1 : 0;
+  return count;
+}
+
+/// Cables of a chip.
+inline int cables_at(const Blueprint& b, int node) {
+  int count = 0;
+  for (const Cable& c : b.cables) count += c.a == node || c.b == node ? 1 : 0;
+  return count;
+}
+
+/// Hops between all chips by relaxation, on purpose not the way the router does it.
+inline std::vector<std::vector<int>> all_distances(const Blueprint& b) {
+  const auto nodes = static_cast<std::size_t>(b.nodes());
+  constexpr int kFar = 1 << 20;
+  std::vector<std::vector<int>> hops(nodes, std::vector<int>(nodes, kFar));
+  for (std::size_t from = 0; from < nodes; ++from) {
+    hops[from][from] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Cable& c : b.cables) {
+        int& x = hops[from][c.a];
+        int& y = hops[from][c.b];
+        if (x + 1 < y) y = x + 1, changed = true;
+        if (y + 1 < x) x = y + 1, changed = true;
+      }
+    }
+  }
+  return hops;
+}
+
+/// The links a packet takes; stops after more hops than there are chips.
+inline std::vector<LinkId> path(const Blueprint& b, const Routes& routes, int from, int to, int spread) {
+  std::vector<LinkId> links;
+  auto node = static_cast<NodeId>(from);
+  while (node != to && static_cast<int>(links.size()) <= b.nodes()) {
+    if (routes.hop(node, static_cast<NodeId>(to)).count == 0) return {};
+    links.push_back(routes.next(node, static_cast<NodeId>(to), static_cast<std::uint16_t>(spread)));
+    node = to_of(b, links.back());
+  }
+  return links;
+}
+
+}  // namespace infold::net
