@@ -68,7 +68,11 @@ class BenchCommand {
   }
 
   int run_one(const study::SystemSpec& system, const coll::Algorithm& algorithm, std::int64_t bytes) {
-    report::BenchRow row{.system = system.name, .algo = std::string(algorithm.name), .proto = "simple", .engine = "sm"};
+    report::BenchRow row;
+    row.system = system.name;
+    row.algo = algorithm.name;
+    row.proto = "simple";
+    row.engine = "sm";
     row.gpus = args_.gpus > 0 ? args_.gpus : system.machine.gpus;
     row.count = elements(options_, bytes, row.gpus);
     row.bytes = coll::size_of(options_.type) * row.count;

@@ -35,6 +35,8 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       wire_(spec.packet),
       max_burst_(sim::min(sim::max(spec.switch_chip.buffer / 4, spec.packet.payload), sim::Bytes{kMaxPayload})),
       lanes_(static_cast<std::size_t>(blueprint.gpus)),
+      two_stages_(std::any_of(blueprint.spread_divisor.begin(), blueprint.spread_divisor.end(),
+                              [](std::uint16_t d) { return d > 1; })),
       packet_by_packet_(packet_by_packet),
       payload_(static_cast<std::uint16_t>(spec.packet.payload.count())),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
@@ -104,7 +106,10 @@ std::uint16_t Network::spread_of(std::uint64_t address) const {
   const auto lanes = static_cast<std::uint64_t>(lanes_[0]);
   const std::uint64_t round = block / lanes;
   const std::uint64_t turn = spec_.interleave == Interleave::kHash ? sim::mix(round) % lanes : 0;
-  return static_cast<std::uint16_t>(round % (65536 / lanes) * lanes + (block + turn) % lanes);
+  const std::uint64_t lane = (block + turn) % lanes;
+  // A second stage of switches spreads by the round; where there is none, the lane alone decides, so
+  // that a packet stays on its lane through a switch.
+  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes) * lanes + lane : lane);
 }
 
 bool Network::quiet() const {

@@ -97,6 +97,7 @@ class Network {
   WireCost wire_;
   sim::Bytes max_burst_;
   std::vector<int> lanes_;
+  bool two_stages_;
   bool packet_by_packet_;
   std::uint16_t payload_;
   std::vector<std::unique_ptr<Link>> links_;
