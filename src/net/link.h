@@ -65,8 +65,8 @@ class alignas(64) Link final : public sim::Handler {
     Link* from = nullptr;
   };
   struct alignas(64) Channel {
-    Channel(sim::Bytes buffer, int inputs)
-        : credits(buffer), waiting(inputs), inputs(new Input[static_cast<std::size_t>(inputs)]) {}
+    Channel(sim::Bytes buffer, int count)
+        : credits(buffer), waiting(count), inputs(new Input[static_cast<std::size_t>(count)]) {}
     Credits credits;
     RoundRobin waiting;  // inputs with a packet queued
     std::unique_ptr<Input[]> inputs;
