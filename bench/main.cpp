@@ -1,6 +1,6 @@
 // infold-bench: how fast the simulator is, on fixed cases. Rates, never a pass or fail.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -36,14 +36,18 @@ std::vector<Case> cases() {
   one_switch.machine.fabric.links_per_plane = {12};
   one_switch.machine.fabric.packet.payload = 4_KiB;
   one_switch.machine.fabric.switch_chip.buffer = 64_KiB;
-  out.push_back({"ring-4k", "ring all-reduce of 256 MiB, 8 GPUs on one switch, packets of 4 KiB", one_switch, 256_MiB});
+  out.push_back(
+      {"ring-4k", "ring all-reduce of 256 MiB, 8 GPUs on one switch, packets of 4 KiB", one_switch, 256_MiB});
 
-  out.push_back({"ring-128", "ring all-reduce of 64 MiB on dgx-a100, packets of 128 B", preset("dgx-a100"), 64_MiB});
+  out.push_back(
+      {"ring-128", "ring all-reduce of 64 MiB on dgx-a100, packets of 128 B", preset("dgx-a100"), 64_MiB});
 
   study::SystemSpec fat_tree = preset("klenk-128");
   fat_tree.machine.gpus = 64;
   fat_tree.machine.fabric.groups = 8;
-  out.push_back({"fat-tree-64", "ring all-reduce of 16 MiB, 64 GPUs on a two-level fat tree, packets of 128 B", fat_tree, 16_MiB});
+  out.push_back({"fat-tree-64",
+                 "ring all-reduce of 16 MiB, 64 GPUs on a two-level fat tree, packets of 128 B", fat_tree,
+                 16_MiB});
   return out;
 }
 
@@ -67,12 +71,15 @@ Measured measure(const Case& c) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"how fast infold simulates: packet-hops, events and simulated time a second of one core", "infold-bench"};
+  CLI::App app{"how fast infold simulates: packet-hops, events and simulated time a second of one core",
+               "infold-bench"};
   bool json = false;
   int repeat = 3;
   std::string only;
   app.add_flag("--json", json, "print JSON");
-  app.add_option("--repeat", repeat, "runs of each case; the fastest counts")->capture_default_str()->check(CLI::Range(1, 100));
+  app.add_option("--repeat", repeat, "runs of each case; the fastest counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
   app.add_option("--only", only, "the case of this name alone");
   try {
     app.parse(argc, argv);
@@ -84,7 +91,9 @@ int main(int argc, char** argv) {
   }
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  if (!json) fmt::print("{:<14} {:>14} {:>12} {:>14} {:>10} {:>9}\n", "case", "Mpacket-hops/s", "Mevents/s", "us/wall-second", "B/packet", "wall s");
+  if (!json)
+    fmt::print("{:<14} {:>14} {:>12} {:>14} {:>10} {:>9}\n", "case", "Mpacket-hops/s", "Mevents/s",
+               "us/wall-second", "B/packet", "wall s");
   for (const Case& c : cases()) {
     if (!only.empty() && c.name != only) continue;
     Measured best = measure(c);
@@ -103,8 +112,9 @@ int main(int argc, char** argv) {
                       {"simulated_us_per_wall_s", best.result.time.in_us() / best.wall_s},
                       {"wall_s", best.wall_s}});
     } else {
-      fmt::print("{:<14} {:>14.1f} {:>12.1f} {:>14.0f} {:>10} {:>9.2f}  {}\n", c.name, hops * 1e-6, events * 1e-6,
-                 best.result.time.in_us() / best.wall_s, sizeof(net::Packet), best.wall_s, c.about);
+      fmt::print("{:<14} {:>14.1f} {:>12.1f} {:>14.0f} {:>10} {:>9.2f}  {}\n", c.name, hops * 1e-6,
+                 events * 1e-6, best.result.time.in_us() / best.wall_s, sizeof(net::Packet), best.wall_s,
+                 c.about);
     }
   }
   if (json) fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1}, {"cases", rows}}.dump(1));

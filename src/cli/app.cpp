@@ -1,14 +1,15 @@
 // Puts the commands together and turns every error of the command line into one clear line and exit code 2.
 #include "cli/app.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
-#include <cstdio>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/systems.h"
 #include "config/suggest.h"
 
 namespace infold::cli {
@@ -19,13 +20,35 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const std::string_view word = argv[1];
   std::vector<std::string> names;
-  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(c->get_name());
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(c->get_name());
   std::vector<std::string_view> views(names.begin(), names.end());
   for (const auto& n : views) {
     if (n == word) return false;
   }
-  fmt::print(stderr, "infold: there is no command '{}'{}; try 'infold --help'\n", word, config::did_you_mean(word, views));
+  bad_input(fmt::format("there is no command '{}'{}; try 'infold --help'", word,
+                        config::did_you_mean(word, views)));
   return true;
+}
+
+/// What is wrong with a command line that CLI11 refused, and where to read on.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const auto parsed = app.get_subcommands();
+  if (parsed.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return "a command is missing; try 'infold --help'";
+  }
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  const std::string help = fmt::format("; try 'infold{}{} --help'", parsed.empty() ? "" : " ",
+                                       parsed.empty() ? "" : command.get_name());
+  const auto extras = app.remaining(/*recurse=*/true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || extras.empty()) return error.what() + help;
+  std::vector<std::string> names;
+  for (const CLI::Option* o : command.get_options()) {
+    for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return fmt::format("'{}' was not expected{}{}", extras.front(), config::did_you_mean(extras.front(), views),
+                     help);
 }
 }  // namespace
 
@@ -35,11 +58,12 @@ int run(int argc, char** argv) {
   CLI::App app{"infold: simulates collectives and training on multi-GPU machines", "infold"};
   app.set_version_flag("--version", "infold 0.1.0");
   app.require_subcommand(1);
-  app.footer("Examples:\n"
-             "  infold bench all_reduce -b 1M -e 1G -f 2 --system dgx-a100\n"
-             "  infold list systems\n"
-             "  infold describe system dgx-a100\n"
-             "Exit codes: 0 done, 1 the simulation failed, 2 bad input.");
+  app.footer(
+      "Examples:\n"
+      "  infold bench all_reduce -b 1M -e 1G -f 2 --system dgx-a100\n"
+      "  infold list systems\n"
+      "  infold describe system dgx-a100\n"
+      "Exit codes: 0 done, 1 the simulation failed, 2 bad input.");
   add_bench(app, exit);
   add_check(app, exit);
   add_list(app, exit);
@@ -50,8 +74,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help and --version
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "infold: {}\n", e.what());
-    return kBadInput;
+    return bad_input(explain(app, e));
   }
   return exit;
 }

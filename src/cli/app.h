@@ -10,7 +10,7 @@ namespace infold::cli {
 /// Exit codes that scripts rely on.
 enum Exit : int {
   kDone = 0,
-  kFailed = 1,        ///< the simulation failed: a deadlock, a wrong value
+  kFailed = 1,  ///< the simulation failed: a deadlock, a wrong value
   kBadInput = 2,
   kInterrupted = 130,
 };

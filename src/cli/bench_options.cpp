@@ -1,8 +1,8 @@
 // From words to options, every wrong word with the nearest right one.
 #include "cli/bench_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <optional>
 #include <span>
@@ -29,7 +29,8 @@ std::optional<std::string> pick(std::string_view what, std::string_view word, E&
     }
     names.push_back(n.name);
   }
-  return fmt::format("there is no {} '{}'{}; there is {}", what, word, config::did_you_mean(word, names), fmt::join(names, ", "));
+  return fmt::format("there is no {} '{}'{}; there is {}", what, word, config::did_you_mean(word, names),
+                     fmt::join(names, ", "));
 }
 
 /// nccl-tests' names for types.
@@ -40,9 +41,11 @@ std::string_view dtype_alias(std::string_view word) {
   return word;
 }
 
-std::optional<std::string> size_of_option(std::string_view option, const std::string& text, std::int64_t& bytes) {
+std::optional<std::string> size_of_option(std::string_view option, const std::string& text,
+                                          std::int64_t& bytes) {
   const auto parsed = config::parse_size(text);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed)) return fmt::format("{}: {}", option, error->message);
+  if (const auto* error = std::get_if<config::ParseError>(&parsed))
+    return fmt::format("{}: {}", option, error->message);
   bytes = std::get<sim::Bytes>(parsed).count();
   if (bytes > kMaxBytes) return fmt::format("{}: {} is more than the limit of 1 TiB", option, text);
   return std::nullopt;
@@ -59,7 +62,8 @@ std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<st
   if (args.factor == 1 || args.factor < 0) return std::string("-f must be 2 or more");
   if (args.factor == 0 && increment == 0 && begin != end) return std::string("-i must be more than 0");
   for (std::int64_t n = begin; n <= end;) {
-    if (sizes.size() == kMaxPoints) return fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints);
+    if (sizes.size() == kMaxPoints)
+      return fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints);
     sizes.push_back(n);
     if (n == end) break;
     // Zero has no successor by multiplication.
@@ -68,13 +72,15 @@ std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<st
   return std::nullopt;
 }
 
-std::optional<std::string> pick_algorithms(const std::string& list, std::vector<const coll::Algorithm*>& out) {
+std::optional<std::string> pick_algorithms(const std::string& list,
+                                           std::vector<const coll::Algorithm*>& out) {
   for (const std::string& name : split(list)) {
     const coll::Algorithm* found = coll::find_algorithm(name);
     if (found == nullptr) {
       std::vector<std::string_view> names;
       for (const auto& a : coll::algorithms()) names.push_back(a.name);
-      return fmt::format("there is no algorithm '{}'{}; there is {}", name, config::did_you_mean(name, names), fmt::join(names, ", "));
+      return fmt::format("there is no algorithm '{}'{}; there is {}", name, config::did_you_mean(name, names),
+                         fmt::join(names, ", "));
     }
     out.push_back(found);
   }
@@ -86,7 +92,8 @@ std::optional<std::string> pick_burst(const std::string& text, study::BurstChoic
   std::int64_t bytes = 0;
   if (auto e = size_of_option("--burst", text, bytes)) return e;
   if (bytes != 1 && (bytes < 512 || bytes > 32768)) {
-    return fmt::format("--burst: {} is neither auto, 1 (packet by packet) nor between 512 B and 32 KiB", text);
+    return fmt::format("--burst: {} is neither auto, 1 (packet by packet) nor between 512 B and 32 KiB",
+                       text);
   }
   choice = {.automatic = false, .bytes = sim::Bytes{bytes == 1 ? 0 : bytes}};
   return std::nullopt;
@@ -100,7 +107,8 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
   c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
-  c.add_option("-g,--ngpus", a.gpus, "use the first so many GPUs of the system (default: all)")->check(CLI::Range(1, 1024));
+  c.add_option("-g,--ngpus", a.gpus, "use the first so many GPUs of the system (default: all)")
+      ->check(CLI::Range(1, 1024));
   c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
   c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();
   c.add_option("-n,--iters", a.iterations, "iterations back to back; the time is that of one")
@@ -108,9 +116,12 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       ->check(CLI::Range(1, 1000));
   c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
   c.add_option("--algo", a.algorithms, "algorithm, or several with commas")->capture_default_str();
-  c.add_option("--burst", a.burst, "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
+  c.add_option("--burst", a.burst,
+               "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
       ->capture_default_str();
-  c.add_option("--set", a.sets, "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")->allow_extra_args(false);
+  c.add_option("--set", a.sets,
+               "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")
+      ->allow_extra_args(false);
   c.add_flag("--check", a.check, "packets carry values, and every rank's result is compared");
   c.add_flag("--json", a.json, "print JSON");
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");

@@ -1,6 +1,6 @@
 // infold check: is this file valid?
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <string>
@@ -24,7 +24,8 @@ int check_files(const std::vector<std::string>& files) {
     }
     const auto& spec = std::get<config::AnySpec>(loaded);
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
-      fmt::print("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus, system->machine.gpu.name);
+      fmt::print("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
+                 system->machine.gpu.name);
     } else {
       fmt::print("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name);
     }

@@ -1,6 +1,6 @@
 // infold describe: a system's, a GPU's or a component's parameters, from where they are declared.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <memory>
@@ -62,18 +62,20 @@ int describe_component(const Arguments& args) {
 }
 
 int describe(const Arguments& args) {
+  if (args.yaml && args.json) return bad_input("--yaml and --json exclude each other");
   if (args.kind == "system") return describe_system(args);
   if (args.kind == "gpu") return describe_gpu(args);
   if (args.kind == "component") return describe_component(args);
-  return bad_input(fmt::format("nothing is known of a '{}'{}; describe a system, a gpu or a component", args.kind,
-                               config::did_you_mean(args.kind, kKinds)));
+  return bad_input(fmt::format("nothing is known of a '{}'{}; describe a system, a gpu or a component",
+                               args.kind, config::did_you_mean(args.kind, kKinds)));
 }
 
 }  // namespace
 
 void add_describe(CLI::App& app, int& exit) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("describe", "parameters of a system, a gpu or a component, with unit, value and meaning");
+  CLI::App* command = app.add_subcommand(
+      "describe", "parameters of a system, a gpu or a component, with unit, value and meaning");
   command->add_option("kind", args->kind, "system, gpu or component")->required();
   command->add_option("name", args->name, "a preset, a file, or a component's name")->required();
   command->add_flag("--json", args->json, "print JSON");

@@ -1,6 +1,6 @@
 // infold list: which systems, GPUs, algorithms and components there are.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <string>
@@ -17,7 +17,8 @@ namespace infold::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kLists = {"systems", "gpus", "algorithms", "collectives", "components"};
+constexpr std::array<std::string_view, 5> kLists = {"systems", "gpus", "algorithms", "collectives",
+                                                    "components"};
 
 std::vector<report::Entry> entries_of(std::string_view what) {
   std::vector<report::Entry> out;
@@ -43,7 +44,8 @@ void add_list(CLI::App& app, int& exit) {
     bool json = false;
   };
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("list", "what there is: systems, gpus, algorithms, collectives, components");
+  CLI::App* command =
+      app.add_subcommand("list", "what there is: systems, gpus, algorithms, collectives, components");
   command->add_option("what", args->what, "systems, gpus, algorithms, collectives or components")->required();
   command->add_flag("--json", args->json, "print JSON");
   command->footer("Example:\n  infold list systems");

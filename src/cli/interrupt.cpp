@@ -19,6 +19,8 @@ void watch_for_interrupt() {
   std::signal(SIGTERM, on_signal);
 }
 
-bool interrupted() { return stop_requested != 0; }
+bool interrupted() {
+  return stop_requested != 0;
+}
 
 }  // namespace infold::cli

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/app.h"
 #include "config/catalog.h"
 #include "config/overrides.h"
@@ -22,7 +24,11 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 int bad_input(const std::string& message) {
-  fmt::print(stderr, "infold: {}\n", message);
+  std::string line = message;
+  // What was typed may hold anything, and is repeated in messages.
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  fmt::print(stderr, "infold: {}\n", line);
   return kBadInput;
 }
 
@@ -32,7 +38,8 @@ int bad_file(const config::Diagnostic& error) {
   return kBadInput;
 }
 
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list, const std::vector<std::string>& sets) {
+std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
+                                                           const std::vector<std::string>& sets) {
   std::vector<study::SystemSpec> systems;
   for (const std::string& name : split(list)) {
     auto loaded = config::load_system(name, study::check);

@@ -12,7 +12,8 @@ namespace infold::cli {
 
 /// Loads each of a comma-separated list of systems and applies `--set` to it. On an error prints one
 /// line to standard error and returns nothing.
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list, const std::vector<std::string>& sets);
+std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
+                                                           const std::vector<std::string>& sets);
 
 /// "a,b,c" as its parts.
 std::vector<std::string> split(const std::string& list);

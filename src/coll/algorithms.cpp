@@ -11,7 +11,9 @@ constexpr std::array kAlgorithms = {
 };
 }  // namespace
 
-std::span<const Algorithm> algorithms() { return kAlgorithms; }
+std::span<const Algorithm> algorithms() {
+  return kAlgorithms;
+}
 
 const Algorithm* find_algorithm(std::string_view name) {
   for (const Algorithm& a : kAlgorithms) {

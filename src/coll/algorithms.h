@@ -15,9 +15,9 @@ namespace infold::coll {
 /// What is to be compiled.
 struct Request {
   Collective collective = Collective::kAllReduce;
-  sim::Bytes bytes;                 ///< size as nccl-tests means it; a multiple of the element size
+  sim::Bytes bytes;  ///< size as nccl-tests means it; a multiple of the element size
   sim::Bytes element{4};
-  std::span<const int> gpus;        ///< rank r is GPU gpus[r]
+  std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   const net::Blueprint* fabric = nullptr;
   Tuning tuning;
 

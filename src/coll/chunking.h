@@ -10,22 +10,31 @@
 
 namespace infold::coll {
 
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
+  return (n + to - 1) / to * to;
+}
 
 /// Cuts fall on multiples of a 16-byte vector access, which every element size divides.
 inline constexpr std::int64_t kVector = 16;
 
 /// The largest slice: what one flag can announce.
-inline sim::Bytes max_slice(const Tuning& t) { return t.buffer / t.buffer_steps * t.slice_steps; }
+inline sim::Bytes max_slice(const Tuning& t) {
+  return t.buffer / t.buffer_steps * t.slice_steps;
+}
 /// The largest chunk.
-inline sim::Bytes max_chunk(const Tuning& t) { return max_slice(t) * t.slices_per_chunk; }
+inline sim::Bytes max_chunk(const Tuning& t) {
+  return max_slice(t) * t.slices_per_chunk;
+}
 /// Slices that fit a connection's buffer.
-inline int buffer_slots(const Tuning& t) { return t.buffer_steps / t.slice_steps; }
+inline int buffer_slots(const Tuning& t) {
+  return t.buffer_steps / t.slice_steps;
+}
 
 /// The slice size of a chunk: an even share of it, but not so small that flags dominate.
 inline sim::Bytes slice_of(const Tuning& t, sim::Bytes chunk) {
-  const std::int64_t share = round_up((chunk.count() + t.slices_per_chunk - 1) / t.slices_per_chunk, kVector);
-  return sim::Bytes{std::min(std::max(share, max_slice(t).count() / 32), max_slice(t).count())};
+  const std::int64_t share = (chunk.count() + t.slices_per_chunk - 1) / t.slices_per_chunk;
+  const std::int64_t most = max_slice(t).count();
+  return sim::Bytes{std::min(round_up(std::max(share, most / 32), kVector), most)};
 }
 
 /// Channels that are worth using for a message.

@@ -17,7 +17,9 @@ inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kReduceScatter, "reduce_scatter", "every rank gets its share of the reduction"},
     sim::Named{Collective::kAllGather, "all_gather", "every rank gets the shares of all ranks"},
 };
-constexpr std::span<const sim::Named<Collective>> names_of(Collective) { return kCollectiveNames; }
+constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
+  return kCollectiveNames;
+}
 
 /// The sizes of one rank's buffers. `bytes` is what nccl-tests calls size: the larger of the two.
 struct BufferSizes {
@@ -26,9 +28,12 @@ struct BufferSizes {
 };
 constexpr BufferSizes buffer_sizes(Collective c, sim::Bytes bytes, int ranks) {
   switch (c) {
-    case Collective::kAllReduce: return {bytes, bytes};
-    case Collective::kReduceScatter: return {bytes, bytes / ranks};
-    case Collective::kAllGather: return {bytes / ranks, bytes};
+    case Collective::kAllReduce:
+      return {bytes, bytes};
+    case Collective::kReduceScatter:
+      return {bytes, bytes / ranks};
+    case Collective::kAllGather:
+      return {bytes / ranks, bytes};
   }
   return {};
 }

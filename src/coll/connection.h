@@ -20,10 +20,10 @@ struct Connection {
   gpu::SignalId head_flag = 0;
 
   // The sender's side, in slices since the start.
-  std::uint64_t sent = 0;        ///< moves begun
-  std::uint64_t announced = 0;   ///< tail flags sent: every slice before is visible at the receiver
-  std::uint64_t freed = 0;       ///< head flags seen
-  std::vector<bool> complete;    ///< per slot: visible, not yet announced (acknowledgements come in any order)
+  std::uint64_t sent = 0;       ///< moves begun
+  std::uint64_t announced = 0;  ///< tail flags sent: every slice before is visible at the receiver
+  std::uint64_t freed = 0;      ///< head flags seen
+  std::vector<bool> complete;   ///< per slot: visible, not yet announced (acknowledgements come in any order)
 
   // The receiver's side.
   std::uint64_t arrived = 0;  ///< tail flags seen

@@ -42,7 +42,7 @@ std::uint16_t to_half(double v) {
   if (std::isnan(v)) return static_cast<std::uint16_t>(sign | 0x7e00);
   if (a >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
   int exponent = 0;
-  std::frexp(a, &exponent);  // a = m · 2^exponent, m in [0.5, 1)
+  std::frexp(a, &exponent);                               // a = m · 2^exponent, m in [0.5, 1)
   const int unit = exponent < -13 ? -24 : exponent - 11;  // exponent of the last place
   const auto scaled = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(a, -unit)));
   // A carry out of the mantissa moves into the exponent by itself.
@@ -50,7 +50,9 @@ std::uint16_t to_half(double v) {
   return static_cast<std::uint16_t>(sign | (biased + scaled));
 }
 
-double from_bf16(std::uint16_t b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
+double from_bf16(std::uint16_t b) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
+}
 
 std::uint16_t to_bf16(double v) {
   if (std::isnan(v)) return 0x7fc0;
@@ -68,10 +70,14 @@ std::uint16_t to_bf16(double v) {
 double combine(ReduceOp op, double a, double b) {
   switch (op) {
     case ReduceOp::kSum:
-    case ReduceOp::kAvg: return a + b;
-    case ReduceOp::kProd: return a * b;
-    case ReduceOp::kMin: return b < a ? b : a;
-    case ReduceOp::kMax: return a < b ? b : a;
+    case ReduceOp::kAvg:
+      return a + b;
+    case ReduceOp::kProd:
+      return a * b;
+    case ReduceOp::kMin:
+      return b < a ? b : a;
+    case ReduceOp::kMax:
+      return a < b ? b : a;
   }
   return a;
 }
@@ -81,10 +87,14 @@ std::int32_t combine(ReduceOp op, std::int32_t a, std::int32_t b) {
   const auto ub = static_cast<std::uint32_t>(b);
   switch (op) {
     case ReduceOp::kSum:
-    case ReduceOp::kAvg: return static_cast<std::int32_t>(ua + ub);
-    case ReduceOp::kProd: return static_cast<std::int32_t>(ua * ub);
-    case ReduceOp::kMin: return b < a ? b : a;
-    case ReduceOp::kMax: return a < b ? b : a;
+    case ReduceOp::kAvg:
+      return static_cast<std::int32_t>(ua + ub);
+    case ReduceOp::kProd:
+      return static_cast<std::int32_t>(ua * ub);
+    case ReduceOp::kMin:
+      return b < a ? b : a;
+    case ReduceOp::kMax:
+      return a < b ? b : a;
   }
   return a;
 }
@@ -93,30 +103,42 @@ std::int32_t combine(ReduceOp op, std::int32_t a, std::int32_t b) {
 
 double rounding_of(DataType t) {
   switch (t) {
-    case DataType::kFp32: return 0x1p-24;
-    case DataType::kFp16: return 0x1p-11;
-    case DataType::kBf16: return 0x1p-8;
-    case DataType::kInt32: return 0;
+    case DataType::kFp32:
+      return 0x1p-24;
+    case DataType::kFp16:
+      return 0x1p-11;
+    case DataType::kBf16:
+      return 0x1p-8;
+    case DataType::kInt32:
+      return 0;
   }
   return 0;
 }
 
 double load(DataType t, std::span<const std::byte> from, std::size_t element) {
   switch (t) {
-    case DataType::kFp32: return read<float>(from, element);
-    case DataType::kFp16: return from_half(read<std::uint16_t>(from, element));
-    case DataType::kBf16: return from_bf16(read<std::uint16_t>(from, element));
-    case DataType::kInt32: return read<std::int32_t>(from, element);
+    case DataType::kFp32:
+      return read<float>(from, element);
+    case DataType::kFp16:
+      return from_half(read<std::uint16_t>(from, element));
+    case DataType::kBf16:
+      return from_bf16(read<std::uint16_t>(from, element));
+    case DataType::kInt32:
+      return read<std::int32_t>(from, element);
   }
   return 0;
 }
 
 void store(DataType t, std::span<std::byte> to, std::size_t element, double value) {
   switch (t) {
-    case DataType::kFp32: return write(to, element, static_cast<float>(value));
-    case DataType::kFp16: return write(to, element, to_half(value));
-    case DataType::kBf16: return write(to, element, to_bf16(value));
-    case DataType::kInt32: return write(to, element, static_cast<std::int32_t>(value));
+    case DataType::kFp32:
+      return write(to, element, static_cast<float>(value));
+    case DataType::kFp16:
+      return write(to, element, to_half(value));
+    case DataType::kBf16:
+      return write(to, element, to_bf16(value));
+    case DataType::kInt32:
+      return write(to, element, static_cast<std::int32_t>(value));
   }
 }
 

@@ -20,7 +20,9 @@ inline constexpr std::array kDataTypeNames = {
     sim::Named{DataType::kBf16, "bf16", "16-bit floating point with fp32's range (bfloat16)"},
     sim::Named{DataType::kInt32, "int32", "32-bit integer"},
 };
-constexpr std::span<const sim::Named<DataType>> names_of(DataType) { return kDataTypeNames; }
+constexpr std::span<const sim::Named<DataType>> names_of(DataType) {
+  return kDataTypeNames;
+}
 
 inline constexpr std::array kReduceOpNames = {
     sim::Named{ReduceOp::kSum, "sum", "sum"},
@@ -29,7 +31,9 @@ inline constexpr std::array kReduceOpNames = {
     sim::Named{ReduceOp::kMax, "max", "largest"},
     sim::Named{ReduceOp::kAvg, "avg", "sum, divided once by the number of ranks"},
 };
-constexpr std::span<const sim::Named<ReduceOp>> names_of(ReduceOp) { return kReduceOpNames; }
+constexpr std::span<const sim::Named<ReduceOp>> names_of(ReduceOp) {
+  return kReduceOpNames;
+}
 
 constexpr sim::Bytes size_of(DataType t) {
   return sim::Bytes{t == DataType::kFp16 || t == DataType::kBf16 ? 2 : 4};

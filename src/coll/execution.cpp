@@ -47,9 +47,10 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
   }
   // The flags of a connection are watched by the runner at each of its ends.
   for (const auto& [ends, index] : known) {
-    const auto& [from, to, channel] = ends;
-    const auto runner = [&](int rank) -> Runner& {
-      return *runners_[static_cast<std::size_t>(rank * program.channels + channel)];
+    const auto& [from, to, on] = ends;
+    const auto runner = [&, channel = on](int rank) -> Runner& {
+      return *runners_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(program.channels) +
+                       static_cast<std::size_t>(channel)];
     };
     connections_[index].tail_flag = machine.signals().add(runner(to), Runner::tail_arg(index));
     connections_[index].head_flag = machine.signals().add(runner(from), Runner::head_arg(index));
@@ -79,9 +80,11 @@ void Execution::handle(std::uint32_t rank) {
   gpu::Gpu& gpu = machine_.gpu(gpus_[rank]);
   const sim::Bytes window = options_.tuning.in_flight_per_thread * options_.tuning.threads;
   auto& mine = workgroups_[rank];
-  for (int c = 0; c < program_.channels; ++c) mine.push_back(&gpu.take_workgroup(window, machine_.options().burst));
+  for (int c = 0; c < program_.channels; ++c)
+    mine.push_back(&gpu.take_workgroup(window, machine_.options().burst));
   for (int c = 0; c < program_.channels; ++c) {
-    const auto index = static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.channels) + static_cast<std::size_t>(c);
+    const auto index = static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.channels) +
+                       static_cast<std::size_t>(c);
     runners_[index]->start(gpu, *mine[static_cast<std::size_t>(c)]);
   }
 }

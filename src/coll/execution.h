@@ -43,9 +43,9 @@ class Execution final : public RunnerOwner, public sim::Handler {
   Options options_;
   RunnerContext context_;
   std::vector<Connection> connections_;
-  std::vector<std::unique_ptr<Runner>> runners_;    // rank · channels + channel
+  std::vector<std::unique_ptr<Runner>> runners_;      // rank · channels + channel
   std::vector<std::vector<gpu::Mover*>> workgroups_;  // of each rank
-  std::vector<int> running_;                        // runners of each rank that are not done
+  std::vector<int> running_;                          // runners of each rank that are not done
   std::vector<sim::Time> finished_;
   int ranks_done_ = 0;
 };

@@ -19,7 +19,7 @@ struct Step {
   int to = kNobody;
   bool uses_input = false;
   bool writes_output = false;
-  bool finishes = false;      ///< the value is complete: an average is divided here
+  bool finishes = false;  ///< the value is complete: an average is divided here
   sim::Bytes bytes;
   sim::Bytes input_offset;
   sim::Bytes output_offset;
@@ -44,7 +44,8 @@ struct Program {
 
  private:
   std::size_t index(int rank, int channel) const {
-    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(channels) + static_cast<std::size_t>(channel);
+    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(channels) +
+           static_cast<std::size_t>(channel);
   }
 };
 

@@ -129,7 +129,9 @@ void all_gather(RingWriter& w, const Request& request, Part part) {
 }
 
 /// As many channels on every ring, so that every ring's links carry the same.
-int whole_rounds(int channels, int rings) { return channels < rings ? channels : channels - channels % rings; }
+int whole_rounds(int channels, int rings) {
+  return channels < rings ? channels : channels - channels % rings;
+}
 
 }  // namespace
 
@@ -142,7 +144,8 @@ Program compile_ring(const Request& request) {
   // What is cut over the channels: the vector, or each rank's share of it.
   const sim::Bytes cut = request.collective == Collective::kAllReduce ? request.bytes : request.bytes / n;
   const auto rings = find_rings(*request.fabric, request.gpus);
-  program.channels = whole_rounds(channels_for(request.tuning, request.bytes), static_cast<int>(rings.size()));
+  program.channels =
+      whole_rounds(channels_for(request.tuning, request.bytes), static_cast<int>(rings.size()));
   program.lists.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(program.channels));
   for (int channel = 0; channel < program.channels; ++channel) {
     const auto& order = rings[static_cast<std::size_t>(channel) % rings.size()];
@@ -155,9 +158,15 @@ Program compile_ring(const Request& request) {
         continue;
       }
       switch (request.collective) {
-        case Collective::kAllReduce: all_reduce(w, request, part); break;
-        case Collective::kReduceScatter: reduce_scatter(w, request, part); break;
-        case Collective::kAllGather: all_gather(w, request, part); break;
+        case Collective::kAllReduce:
+          all_reduce(w, request, part);
+          break;
+        case Collective::kReduceScatter:
+          reduce_scatter(w, request, part);
+          break;
+        case Collective::kAllGather:
+          all_gather(w, request, part);
+          break;
       }
     }
   }

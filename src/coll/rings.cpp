@@ -105,7 +105,8 @@ void add_reversed(std::vector<Ring>& rings, LinkGraph free) {
 // cable is given one direction, half as many circles are to be found in half the links, and each of them,
 // walked backwards, is another one. The directions in which a torus is drawn are especially good ones. Not
 // every graph has a solution of that kind, so both are tried in turn, with ever more patience.
-std::vector<Ring> disjoint_rings(Cabling cabling) {
+std::vector<Ring> disjoint_rings(
+    Cabling cabling) {                        // NOLINT(performance-unnecessary-value-param): sorted here
   constexpr long kMostSteps = 6'000'000;      // some 30 ms
   constexpr long kMostStepsPerLink = 20'000;  // small graphs without a full solution need not take that long
   constexpr long kFirstStepsPerLink = 200;

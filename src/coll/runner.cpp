@@ -49,7 +49,9 @@ void Runner::advance() {
 
 void Runner::begin_slice() {
   const Step& s = step();
-  Slice slice{.step = step_, .begin = begin_, .bytes = sim::min(slice_of(context_.tuning, s.bytes), s.bytes - begin_)};
+  Slice slice{.step = step_,
+              .begin = begin_,
+              .bytes = sim::min(slice_of(context_.tuning, s.bytes), s.bytes - begin_)};
   gpu::Move move;
   move.bytes = slice.bytes;
   move.loads = s.loads();
@@ -60,7 +62,8 @@ void Runner::begin_slice() {
     Connection& out = outbound(step_);
     slice.out_number = out.sent++;
     move.to = gpu_of(s.to);
-    move.address = out.address + slice.out_number % slots_ * static_cast<std::uint64_t>(max_slice(context_.tuning).count());
+    move.address = out.address +
+                   slice.out_number % slots_ * static_cast<std::uint64_t>(max_slice(context_.tuning).count());
   }
   if (free_cookies_.empty()) {
     free_cookies_.push_back(static_cast<std::uint32_t>(under_way_.size()));
@@ -138,7 +141,8 @@ void Runner::produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::
   Values& values = *context_.values;
   const auto at = static_cast<std::size_t>(slice.begin.count()) + offset;  // within the step
   const auto input = [&] {
-    return values.input(setup_.rank).subspan(static_cast<std::size_t>(s.input_offset.count()) + at, out.size());
+    return values.input(setup_.rank)
+        .subspan(static_cast<std::size_t>(s.input_offset.count()) + at, out.size());
   };
   if (s.receives()) {
     std::memcpy(out.data(), inbound(slice.step).values[slice.in_slot].data() + offset, out.size());
@@ -164,16 +168,24 @@ std::string Runner::why_waiting() const {
   if (state_ == State::kDone || state_ == State::kIdle) return {};
   std::string what;
   switch (state_) {
-    case State::kNeedsData: what = fmt::format("waits for data from rank {}", step().from); break;
-    case State::kNeedsSlot: what = fmt::format("waits for rank {} to free a buffer slot", step().to); break;
-    case State::kMoving: what = "is moving data, some of which never arrived"; break;
-    default: what = fmt::format("waits for {} slices to be acknowledged", open_); break;
+    case State::kNeedsData:
+      what = fmt::format("waits for data from rank {}", step().from);
+      break;
+    case State::kNeedsSlot:
+      what = fmt::format("waits for rank {} to free a buffer slot", step().to);
+      break;
+    case State::kMoving:
+      what = "is moving data, some of which never arrived";
+      break;
+    default:
+      what = fmt::format("waits for {} slices to be acknowledged", open_);
+      break;
   }
   if (step_ == setup_.steps->size()) {
     return fmt::format("rank {} channel {} after its last step: {}", setup_.rank, setup_.channel, what);
   }
-  return fmt::format("rank {} channel {} step {} of {} ({}), slice at byte {}: {}", setup_.rank, setup_.channel, step_ + 1,
-                     setup_.steps->size(), name_of(step()), begin_.count(), what);
+  return fmt::format("rank {} channel {} step {} of {} ({}), slice at byte {}: {}", setup_.rank,
+                     setup_.channel, step_ + 1, setup_.steps->size(), name_of(step()), begin_.count(), what);
 }
 
 }  // namespace infold::coll

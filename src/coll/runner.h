@@ -23,11 +23,11 @@ class Runner;
 /// What the runners of one collective share.
 struct RunnerContext {
   Tuning tuning;
-  std::span<const int> gpus;                 ///< rank r is GPU gpus[r]
+  std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   std::vector<Connection>* connections = nullptr;
-  Values* values = nullptr;                  ///< null: timing only
+  Values* values = nullptr;  ///< null: timing only
   sim::EventQueue* events = nullptr;
-  sim::TraceRecorder* trace = nullptr;       ///< null: tracing off
+  sim::TraceRecorder* trace = nullptr;  ///< null: tracing off
 };
 
 class RunnerOwner {
@@ -67,7 +67,7 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   /// A slice under way: which bytes of which step, and the slots it reads and fills.
   struct Slice {
     std::uint32_t step = 0;
-    sim::Bytes begin;           // within the step
+    sim::Bytes begin;  // within the step
     sim::Bytes bytes;
     std::uint64_t in_slot = 0;
     std::uint64_t out_number = 0;  // counted since the connection's start
@@ -86,7 +86,9 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   const Step& step() const { return (*setup_.steps)[step_]; }
   Connection& inbound(std::uint32_t step) { return (*context_.connections)[setup_.inbound[step]]; }
   Connection& outbound(std::uint32_t step) { return (*context_.connections)[setup_.outbound[step]]; }
-  net::NodeId gpu_of(int rank) const { return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]); }
+  net::NodeId gpu_of(int rank) const {
+    return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]);
+  }
 
   Setup setup_;
   const RunnerContext& context_;
@@ -95,11 +97,11 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   gpu::Mover* mover_ = nullptr;
   State state_ = State::kIdle;
   std::uint32_t step_ = 0;
-  sim::Bytes begin_;                 // of the next slice, within the step
+  sim::Bytes begin_;  // of the next slice, within the step
   std::uint64_t slots_;
-  std::vector<Slice> under_way_;     // by cookie, reused
+  std::vector<Slice> under_way_;  // by cookie, reused
   std::vector<std::uint32_t> free_cookies_;
-  std::uint32_t open_ = 0;           // slices begun and not yet complete
+  std::uint32_t open_ = 0;  // slices begun and not yet complete
   sim::Time step_started_;
 };
 

@@ -25,7 +25,8 @@ std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks) {
   return 2 * ranks * (sizes.input + sizes.output).count();
 }
 
-Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
+Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op,
+               std::uint64_t seed)
     : collective_(collective), ranks_(ranks), type_(type), op_(op) {
   const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
   const auto element = static_cast<std::size_t>(size_of(type).count());
@@ -33,7 +34,8 @@ Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type
   for (int r = 0; r < ranks; ++r) {
     std::vector<std::byte> in(static_cast<std::size_t>(sizes.input.count()));
     const std::uint64_t stream = sim::mix(seed + static_cast<std::uint64_t>(r));
-    for (std::size_t i = 0; i < in.size() / element; ++i) store(type, in, i, generate(type, op, sim::mix(stream + i)));
+    for (std::size_t i = 0; i < in.size() / element; ++i)
+      store(type, in, i, generate(type, op, sim::mix(stream + i)));
     inputs_.push_back(std::move(in));
     outputs_.emplace_back(static_cast<std::size_t>(sizes.output.count()), kUntouched);
   }
@@ -78,10 +80,20 @@ bool Values::right(int rank, std::size_t element) const {
     const double x = input_at(r, at);
     switch (op_) {
       case ReduceOp::kSum:
-      case ReduceOp::kAvg: exact += x; magnitude += std::fabs(x); break;
-      case ReduceOp::kProd: exact *= x; magnitude *= std::fabs(x); break;
-      case ReduceOp::kMin: exact = std::fmin(exact, x); break;
-      case ReduceOp::kMax: exact = std::fmax(exact, x); break;
+      case ReduceOp::kAvg:
+        exact += x;
+        magnitude += std::fabs(x);
+        break;
+      case ReduceOp::kProd:
+        exact *= x;
+        magnitude *= std::fabs(x);
+        break;
+      case ReduceOp::kMin:
+        exact = std::fmin(exact, x);
+        break;
+      case ReduceOp::kMax:
+        exact = std::fmax(exact, x);
+        break;
     }
   }
   if (op_ == ReduceOp::kMin || op_ == ReduceOp::kMax) return got == exact;

@@ -11,6 +11,7 @@ namespace infold::config {
 namespace {
 
 constexpr std::size_t kLongestWord = 80;
+constexpr std::size_t kShortestStart = 3;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -40,6 +41,12 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known) {
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
+  // Half a name is more often one not finished than another one misspelt: a100 means a100-40, not h100.
+  if (word.size() >= kShortestStart) {
+    const auto whole =
+        std::find_if(known.begin(), known.end(), [&](std::string_view k) { return k.starts_with(word); });
+    if (whole != known.end()) return *whole;
+  }
   std::optional<std::string_view> best;
   // A third of the letters may be wrong; of a word of one or two letters, one.
   int allowed = std::max(1, static_cast<int>(word.size()) / 3);

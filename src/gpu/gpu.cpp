@@ -13,8 +13,8 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }
 }  // namespace
 
-Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
-         SignalTable& signals, net::Payloads* payloads)
+Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
+         MoveTable& moves, SignalTable& signals, net::Payloads* payloads)
     : id_(id),
       spec_(spec),
       events_(events),

@@ -21,7 +21,8 @@ struct HbmSpec {
   template <class V>
   void visit(V& v) {
     v.field("bandwidth", bandwidth, sim::between(1_GBps, 1'000'000_GBps), "bytes read or written per second");
-    v.field("latency", latency, sim::between(0_ns, 100'000_ns), "time from a load to its data, queueing aside");
+    v.field("latency", latency, sim::between(0_ns, 100'000_ns),
+            "time from a load to its data, queueing aside");
     v.field("capacity", capacity, sim::between(1_MiB, 65536_GiB), "memory size; bounds the buffers of a run");
   }
 };
@@ -43,9 +44,12 @@ struct GpuSpec {
   void visit(V& v) {
     v.field("sms", sms, sim::between(1, 4096), "streaming multiprocessors (compute units)");
     v.field("clock", clock, sim::between(1_MHz, 100'000_MHz), "their clock");
-    v.field("sm_port", sm_port, sim::between(1_B, 4_KiB), "bytes one SM moves to or from the memory system per clock");
-    v.field("poll", poll, sim::between(0_ns, 100'000_ns), "time from a flag's arrival in memory to the waiting warp's seeing it");
-    v.field("launch", launch, sim::between(0_ns, 10'000'000_ns), "from the stream reaching a collective kernel to its first load");
+    v.field("sm_port", sm_port, sim::between(1_B, 4_KiB),
+            "bytes one SM moves to or from the memory system per clock");
+    v.field("poll", poll, sim::between(0_ns, 100'000_ns),
+            "time from a flag's arrival in memory to the waiting warp's seeing it");
+    v.field("launch", launch, sim::between(0_ns, 10'000'000_ns),
+            "from the stream reaching a collective kernel to its first load");
     v.field("host_enqueue", host_enqueue, sim::between(0_ns, 10'000'000_ns),
             "host time to enqueue one collective; back-to-back collectives can not be faster");
     v.group("hbm", hbm);

@@ -42,11 +42,13 @@ std::optional<sim::Refusal> Machine::check(const MachineSpec& spec) {
 }
 
 Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
-    : spec_(spec), options_(options), blueprint_(std::get<net::Blueprint>(net::draw(spec.fabric, spec.gpus))) {
+    : spec_(spec),
+      options_(options),
+      blueprint_(std::get<net::Blueprint>(net::draw(spec.fabric, spec.gpus))) {
   network_ = std::make_unique<net::Network>(events_, blueprint_, spec_.fabric, options.burst == sim::Bytes{});
   for (int i = 0; i < spec.gpus; ++i) {
-    gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_, signals_,
-                                          options.functional ? &payloads_ : nullptr));
+    gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_,
+                                          signals_, options.functional ? &payloads_ : nullptr));
   }
 }
 

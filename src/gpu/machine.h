@@ -41,7 +41,9 @@ class Machine {
   const MachineOptions& options() const { return options_; }
 
   /// Nothing is in flight anywhere: packets, credits, moves.
-  bool quiet() const { return network_->quiet() && moves_.active() == 0 && payloads_.taken() == 0 && events_.empty(); }
+  bool quiet() const {
+    return network_->quiet() && moves_.active() == 0 && payloads_.taken() == 0 && events_.empty();
+  }
 
  private:
   MachineSpec spec_;

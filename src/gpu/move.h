@@ -36,10 +36,10 @@ class MoveClient {
 struct Move {
   static constexpr int kNowhere = -1;
   sim::Bytes bytes;
-  int loads = 1;                ///< local streams read for each byte stored
-  bool stores_here = false;     ///< also, or only, written to this GPU's memory
-  int to = kNowhere;            ///< GPU whose memory it is written to
-  std::uint64_t address = 0;    ///< there; spreads the packets over the links
+  int loads = 1;              ///< local streams read for each byte stored
+  bool stores_here = false;   ///< also, or only, written to this GPU's memory
+  int to = kNowhere;          ///< GPU whose memory it is written to
+  std::uint64_t address = 0;  ///< there; spreads the packets over the links
   MoveClient* client = nullptr;
   std::uint32_t cookie = 0;
 };

@@ -7,8 +7,8 @@
 
 namespace infold::gpu {
 
-Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
-             net::Payloads* payloads)
+Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network,
+             MoveTable& moves, net::Payloads* payloads)
     : setup_(setup),
       events_(events),
       memory_(memory),
@@ -34,7 +34,8 @@ void Mover::start(const Move& move) {
 /// The next unit ends where its block of interleaved addresses ends, so that all of it goes one way.
 sim::Bytes Mover::next_unit(const Move& move) const {
   const auto block = network_.spec().interleave_block.count();
-  const auto within = static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) + loaded_.count();
+  const auto within =
+      static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) + loaded_.count();
   const sim::Bytes to_block_end{block - within % block};
   return sim::min(sim::min(unit_size_, to_block_end), move.bytes - loaded_);
 }
@@ -50,7 +51,8 @@ void Mover::load_more() {
     load_port_free_ = sim::max(load_port_free_, now) + port_pace_.time(loads);
     const sim::Time ready = memory_.read(loads, load_port_free_);
     if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, 0);
-    loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()), static_cast<std::uint32_t>(unit.count())});
+    loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
+                   static_cast<std::uint32_t>(unit.count())});
     loaded_ += unit;
   }
 }

@@ -18,10 +18,10 @@ class Mover final : public sim::Handler {
  public:
   struct Setup {
     net::NodeId gpu = 0;
-    std::uint32_t sender = 0;       ///< which of the GPU's workgroups: takes turns at the links
-    sim::Bytes window;              ///< bytes between load and a store's leaving for the wire, at most
-    sim::Bytes burst;               ///< 0: packet by packet
-    sim::Bandwidth port;            ///< of the SM, each way
+    std::uint32_t sender = 0;  ///< which of the GPU's workgroups: takes turns at the links
+    sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
+    sim::Bytes burst;          ///< 0: packet by packet
+    sim::Bandwidth port;       ///< of the SM, each way
   };
   Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
         net::Payloads* payloads);
@@ -69,7 +69,7 @@ class Mover final : public sim::Handler {
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;
-  sim::Bytes loaded_;          // of the current move
+  sim::Bytes loaded_;              // of the current move
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 

@@ -24,7 +24,7 @@ struct Hop {
 /// Every node's way to every GPU.
 class Routes {
  public:
-  Routes(const Blueprint& blueprint);
+  explicit Routes(const Blueprint& blueprint);
 
   /// The links that a packet at `from` for GPU `to` may take, in lane order.
   const Hop& hop(NodeId from, NodeId to) const { return hops_[std::size_t{from} * gpus_ + to]; }

@@ -11,11 +11,14 @@ namespace infold::report {
 namespace {
 
 /// Six decimals are below a picosecond and a byte a second: nothing is lost, and nothing is noise.
-double rounded(double v) { return std::round(v * 1e6) / 1e6; }
+double rounded(double v) {
+  return std::round(v * 1e6) / 1e6;
+}
 
 std::string burst_text(sim::Bytes burst) {
   if (burst == sim::Bytes{}) return "packet";
-  return burst.count() % 1024 == 0 ? fmt::format("{} KiB", burst.count() / 1024) : fmt::format("{} B", burst.count());
+  return burst.count() % 1024 == 0 ? fmt::format("{} KiB", burst.count() / 1024)
+                                   : fmt::format("{} B", burst.count());
 }
 
 /// Significant digits as nccl-tests prints them: narrow numbers keep more decimals.
@@ -32,17 +35,18 @@ std::string bench_header(const BenchReport& report) {
       "# infold bench {}: {} GPUs of {}\n"
       "#\n"
       "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n",
-      report.collective, report.gpus, report.system, "size", "count", "type", "redop", "system", "algo", "proto", "time", "algbw", "busbw",
-      "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "");
+      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8}\n",
+      report.collective, report.gpus, report.system, "size", "count", "type", "redop", "system", "algo",
+      "proto", "time", "algbw", "busbw", "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)",
+      "(GB/s)", "(GB/s)");
 }
 
 std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const study::CollectiveResult& r = row.result;
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
-  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n", row.bytes.count(),
-                     row.count, report.dtype, report.op, row.system, row.algo, row.proto, narrow(r.time.in_us()), r.algbw_gbps,
-                     r.busbw_gbps, wrong, burst_text(r.burst));
+  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
+                     row.bytes.count(), row.count, report.dtype, report.op, row.system, row.algo, row.proto,
+                     narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, burst_text(r.burst));
 }
 
 std::string bench_footer(const BenchReport& report) {
@@ -60,7 +64,8 @@ std::string bench_footer(const BenchReport& report) {
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
   text += fmt::format("# burst: packets simulated one by one (packet) or so many bytes of them as one\n");
   if (report.wall_s) {
-    text += fmt::format("# simulated {:.1f} million packet-hops in {:.2f} s\n", static_cast<double>(hops) * 1e-6, *report.wall_s);
+    text += fmt::format("# simulated {:.1f} million packet-hops in {:.2f} s\n",
+                        static_cast<double>(hops) * 1e-6, *report.wall_s);
   }
   return text;
 }
@@ -93,9 +98,15 @@ std::string bench_json(const BenchReport& report) {
   }
   Json sim = {{"packet_hops", hops}, {"events", events}};
   if (report.wall_s) sim["wall_s"] = *report.wall_s;
-  const Json json = {{"schema", 1},           {"command", "bench"},      {"collective", report.collective},
-                     {"system", report.system}, {"gpus", report.gpus},   {"dtype", report.dtype},
-                     {"op", report.op},       {"results", results},      {"sim", sim}};
+  const Json json = {{"schema", 1},
+                     {"command", "bench"},
+                     {"collective", report.collective},
+                     {"system", report.system},
+                     {"gpus", report.gpus},
+                     {"dtype", report.dtype},
+                     {"op", report.op},
+                     {"results", results},
+                     {"sim", sim}};
   return json.dump(1) + "\n";
 }
 

@@ -59,12 +59,12 @@ std::string description_json(const Description& d) {
     Json row = {{"path", p.path}, {"type", p.type}, {"value", p.value}, {"meaning", p.meaning}};
     if (!p.min.empty()) row["min"] = p.min;
     if (!p.max.empty()) row["max"] = p.max;
-    for (const config::Choice& c : p.choices) row["choices"].push_back({{"name", c.name}, {"meaning", c.meaning}});
+    for (const config::Choice& c : p.choices)
+      row["choices"].push_back({{"name", c.name}, {"meaning", c.meaning}});
     parameters.push_back(std::move(row));
   }
-  return Json{{"schema", 1},          {"command", "describe"}, {"kind", d.kind},
-              {"name", d.name},       {"about", d.about},      {"components", d.parts},
-              {"sources", d.sources}, {"parameters", parameters}}
+  return Json{{"schema", 1},      {"command", "describe"}, {"kind", d.kind},       {"name", d.name},
+              {"about", d.about}, {"components", d.parts}, {"sources", d.sources}, {"parameters", parameters}}
              .dump(1) +
          "\n";
 }

@@ -36,28 +36,10 @@ sim::Bytes bytes_sent(const coll::Program& program) {
 
 sim::Bytes choose_burst(const CollectiveJob& job, const coll::Program& program, int hops) {
   if (!job.burst.automatic) return job.burst.bytes;
-  const std::int64_t packets = bytes_sent(program).count() / job.system->machine.fabric.packet.payload.count();
+  const std::int64_t packets =
+      bytes_sent(program).count() / job.system->machine.fabric.packet.payload.count();
   const std::int64_t acknowledged = 2;
   return packets * job.iterations * hops * acknowledged > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
-}
-
-std::optional<std::string> refuse(const CollectiveJob& job) {
-  const auto& spec = job.system->machine;
-  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus);
-  const sim::Bytes buffers = sizes.input + sizes.output + job.system->coll.buffer * job.system->coll.channels;
-  const auto gib = [](sim::Bytes b) { return static_cast<double>(b.count()) / (1 << 30); };
-  if (buffers > spec.gpu.hbm.capacity) {
-    return fmt::format("a {} of {} bytes needs {:.2f} GiB of buffers on each GPU, and its memory has {:.2f} GiB",
-                       sim::name_of(job.collective), job.bytes.count(), gib(buffers), gib(spec.gpu.hbm.capacity));
-  }
-  if (job.check) {
-    const sim::Bytes need{coll::Values::memory_need(job.collective, job.bytes, job.gpus)};
-    if (need.count() > kValuesLimit) {
-      return fmt::format("checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit of {} GiB",
-                         job.bytes.count(), job.gpus, gib(need), kValuesLimit >> 30);
-    }
-  }
-  return std::nullopt;
 }
 
 /// A job on its machine: as many executions as iterations, each rank starting one when it ended the last.
@@ -66,7 +48,8 @@ class Bench {
   Bench(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus)
       : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)) {
     if (job.check) {
-      values_ = std::make_unique<coll::Values>(job.collective, job.bytes, job.gpus, job.type, job.op, /*seed=*/1);
+      values_ =
+          std::make_unique<coll::Values>(job.collective, job.bytes, job.gpus, job.type, job.op, /*seed=*/1);
     }
     for (int rank = 0; rank < job.gpus; ++rank) enqueue(0, rank, sim::Time{});
   }
@@ -86,7 +69,8 @@ class Bench {
   bool checked() const { return values_ != nullptr; }
   std::uint64_t data_sent() const {
     std::uint64_t sum = 0;
-    for (int g = 0; g < machine_.gpus(); ++g) sum += machine_.network().payload_sent(static_cast<net::NodeId>(g));
+    for (int g = 0; g < machine_.gpus(); ++g)
+      sum += machine_.network().payload_sent(static_cast<net::NodeId>(g));
     return sum;
   }
   std::vector<std::string> who_waits() const {
@@ -102,7 +86,8 @@ class Bench {
   void enqueue(int iteration, int rank, sim::Time at) {
     const auto index = static_cast<std::size_t>(iteration);
     if (executions_.size() == index) {
-      coll::Execution::Options options{.tuning = job_.system->coll, .values = values_.get(), .trace = nullptr, .rank_done = {}};
+      coll::Execution::Options options{
+          .tuning = job_.system->coll, .values = values_.get(), .trace = nullptr, .rank_done = {}};
       options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
       executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
     }
@@ -155,12 +140,35 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
 
 }  // namespace
 
+std::optional<std::string> refuse(const CollectiveJob& job) {
+  const auto& spec = job.system->machine;
+  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus);
+  const sim::Bytes buffers = sizes.input + sizes.output + job.system->coll.buffer * job.system->coll.channels;
+  const auto gib = [](sim::Bytes b) { return static_cast<double>(b.count()) / (1 << 30); };
+  if (buffers > spec.gpu.hbm.capacity) {
+    return fmt::format(
+        "{} of {} bytes needs {:.2f} GiB of buffers on each GPU, and its memory has {:.2f} GiB",
+        sim::name_of(job.collective), job.bytes.count(), gib(buffers), gib(spec.gpu.hbm.capacity));
+  }
+  if (job.check) {
+    const sim::Bytes need{coll::Values::memory_need(job.collective, job.bytes, job.gpus)};
+    if (need.count() > kValuesLimit) {
+      return fmt::format(
+          "checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit "
+          "of {} GiB",
+          job.bytes.count(), job.gpus, gib(need), kValuesLimit >> 30);
+    }
+  }
+  return std::nullopt;
+}
+
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   if (auto why = refuse(job)) return JobRefused{std::move(*why)};
   std::vector<int> gpus(static_cast<std::size_t>(job.gpus));
   std::iota(gpus.begin(), gpus.end(), 0);
 
-  const auto blueprint = std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus));
+  const auto blueprint =
+      std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus));
   const coll::Program program = job.algorithm->compile({.collective = job.collective,
                                                         .bytes = job.bytes,
                                                         .element = coll::size_of(job.type),

@@ -38,12 +38,12 @@ struct CollectiveResult {
   sim::Time time;  ///< of one iteration
   double algbw_gbps = 0;
   double busbw_gbps = 0;
-  std::optional<std::uint64_t> wrong;     ///< elements, with check
-  std::uint64_t link_bytes_per_gpu = 0;   ///< data that left a GPU by its links, mean, per iteration
-  std::uint64_t wire_bytes_per_gpu = 0;   ///< the same with headers, acknowledgements and flags
-  std::uint64_t hbm_bytes_per_gpu = 0;    ///< read and written
-  int sms = 0;                            ///< held on each GPU while it runs
-  sim::Bytes burst;                       ///< that was used; 0: packet by packet
+  std::optional<std::uint64_t> wrong;    ///< elements, with check
+  std::uint64_t link_bytes_per_gpu = 0;  ///< data that left a GPU by its links, mean, per iteration
+  std::uint64_t wire_bytes_per_gpu = 0;  ///< the same with headers, acknowledgements and flags
+  std::uint64_t hbm_bytes_per_gpu = 0;   ///< read and written
+  int sms = 0;                           ///< held on each GPU while it runs
+  sim::Bytes burst;                      ///< that was used; 0: packet by packet
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
 };
@@ -63,6 +63,9 @@ using CollectiveOutcome = std::variant<CollectiveResult, JobRefused, Deadlock, I
 
 /// Called now and then with the share that is done; false asks to stop.
 using KeepGoing = std::function<bool(double share)>;
+
+/// Why a job can not be run as asked, before anything is spent on it; run() would say the same.
+std::optional<std::string> refuse(const CollectiveJob& job);
 
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
 

@@ -24,6 +24,12 @@ TEST(Suggest, FindsTheNearestWord) {
   EXPECT_EQ(did_you_mean("raet", kWords), " (did you mean 'rate'?)");
 }
 
+TEST(Suggest, PrefersTheRestOfAName) {
+  EXPECT_EQ(nearest("hgx", kWords), "hgx-h100");
+  EXPECT_EQ(nearest("a100", std::array<std::string_view, 2>{"h100", "a100-40"}), "a100-40");
+  EXPECT_EQ(nearest("ra", kWords), std::nullopt);
+}
+
 TEST(Suggest, TheFirstWordWinsATie) {
   EXPECT_EQ(nearest("hgx-h300", kWords), "hgx-h100");
 }
