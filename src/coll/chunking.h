@@ -16,7 +16,9 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + t
 inline constexpr std::int64_t kVector = 16;
 
 /// The largest slice: what one flag can announce.
-inline sim::Bytes max_slice(const Tuning& t) { return t.buffer / t.buffer_steps * t.slice_steps; }
+inline sim::Bytes max_slice(const Tuning& t) {
+  return t.buffer / t.buffer_steps * t.slice_steps / kVector * kVector;
+}
 /// The largest chunk.
 inline sim::Bytes max_chunk(const Tuning& t) { return max_slice(t) * t.slices_per_chunk; }
 /// Slices that fit a connection's buffer.
@@ -25,7 +27,8 @@ inline int buffer_slots(const Tuning& t) { return t.buffer_steps / t.slice_steps
 /// The slice size of a chunk: an even share of it, but not so small that flags dominate.
 inline sim::Bytes slice_of(const Tuning& t, sim::Bytes chunk) {
   const std::int64_t share = round_up((chunk.count() + t.slices_per_chunk - 1) / t.slices_per_chunk, kVector);
-  return sim::Bytes{std::min(std::max(share, max_slice(t).count() / 32), max_slice(t).count())};
+  const std::int64_t least = round_up(max_slice(t).count() / 32, kVector);
+  return sim::Bytes{std::min(std::max(share, least), max_slice(t).count())};
 }
 
 /// Channels that are worth using for a message.

@@ -17,8 +17,10 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::N
       payloads_(payloads),
       port_pace_(setup.port) {
   // A burst is at most an eighth of the bytes in flight, so that the pipeline keeps its grain.
-  const sim::Bytes burst = sim::min(sim::min(setup.burst, setup.window / 8), network.max_burst());
-  unit_size_ = sim::min(sim::max(burst, sim::Bytes{kWarpAccess}), setup.window);
+  const sim::Bytes burst = sim::max(sim::min(setup.burst, setup.window / 8), sim::Bytes{kWarpAccess});
+  // What buffers and window hold comes first, and no element is cut in two.
+  const sim::Bytes most = sim::min(sim::min(burst, network.max_burst()), setup.window);
+  unit_size_ = sim::max(most / kVectorAccess * kVectorAccess, sim::Bytes{kVectorAccess});
 }
 
 void Mover::start(const Move& move) {

@@ -26,9 +26,9 @@ void any_system(SystemSpec& system, net::Topology topology, sim::Random& random)
   gpu.poll = sim::Time::ns(any_of(random, {0, 300}));
   coll::Tuning& t = system.coll;
   t.channels = pick(random, 1, 8);
-  t.threads = any_of(random, {32, 96, 512});
-  t.in_flight_per_thread = any_of(random, {4_B, 16_B, 64_B});
-  t.buffer = any_of(random, {4_KiB, 16_KiB, 4_MiB});
+  t.threads = any_of(random, {32, 97, 512});
+  t.in_flight_per_thread = any_of(random, {4_B, 5_B, 64_B});
+  t.buffer = any_of(random, {4_KiB, 5'001_B, 16_KiB, 4_MiB});
   t.buffer_steps = any_of(random, {4, 6, 8, 16});
   t.slice_steps = pick(random, 1, 2);
   t.slices_per_chunk = pick(random, 1, t.buffer_steps / t.slice_steps - 1);
@@ -66,7 +66,7 @@ void any_job(CollectiveJob& job, const SystemSpec& system, sim::Random& random) 
                            coll::ReduceOp::kMax, coll::ReduceOp::kAvg});
   job.bytes = any_size(job.collective, coll::size_of(job.type), job.gpus, random);
   job.iterations = any_of(random, {1, 1, 1, 3});
-  job.burst = any_of(random, {BurstChoice{false, 0_B}, BurstChoice{false, 512_B}, BurstChoice{false, 4_KiB},
+  job.burst = any_of(random, {BurstChoice{false, 0_B}, BurstChoice{false, 1'023_B}, BurstChoice{false, 4_KiB},
                               BurstChoice{true, 0_B}});
 }
 

@@ -93,7 +93,7 @@ TEST(CollectiveRun, BurstsMoveTheSameBytesInAboutTheSameTime) {
   EXPECT_EQ(packets.packet_hops, bursts.packet_hops);
   EXPECT_EQ(packets.wire_bytes_per_gpu, bursts.wire_bytes_per_gpu);
   EXPECT_LT(bursts.events, packets.events / 2);
-  EXPECT_NEAR(bursts.time.in_us() / packets.time.in_us(), 1.0, 0.02);
+  EXPECT_NEAR(bursts.time.in_us() / packets.time.in_us(), 1.0, 0.04);
 }
 
 TEST(CollectiveRun, AutoGoesPacketByPacketWhileThatIsCheap) {

@@ -66,14 +66,15 @@ inline Fabric random_fabric(net::Topology topology, sim::Random& random) {
       break;
   }
   s.interleave = any_of(random, {net::Interleave::kStride, net::Interleave::kHash});
-  s.interleave_block = any_of(random, {sim::Bytes{256}, sim::Bytes{1024}, sim::Bytes{4096}});
+  s.interleave_block = any_of(random, {sim::Bytes{272}, sim::Bytes{1024}, sim::Bytes{4096}});
   s.link.rate = any_of(random, {sim::Bandwidth::gb_per_s(3), sim::Bandwidth::gb_per_s(25)});
   s.link.latency = sim::Time::ns(any_of(random, {0, 20, 250}));
-  s.packet.payload = any_of(random, {sim::Bytes{64}, sim::Bytes{128}, sim::Bytes{256}});
+  s.packet.payload = any_of(random, {sim::Bytes{48}, sim::Bytes{128}, sim::Bytes{256}});
   s.packet.header = any_of(random, {sim::Bytes{0}, sim::Bytes{16}, sim::Bytes{24}});
   s.packet.ack = any_of(random, {sim::Bytes{0}, sim::Bytes{16}});
   s.switch_chip.latency = sim::Time::ns(any_of(random, {0, 150}));
-  s.switch_chip.buffer = any_of(random, {sim::Bytes{2048}, sim::Bytes{4096}, sim::Bytes{32768}});
+  s.switch_chip.buffer = any_of(
+      random, {sim::Bytes{512}, sim::Bytes{1023}, sim::Bytes{2048}, sim::Bytes{4096}, sim::Bytes{32768}});
   s.switch_chip.speedup = pick(random, 1, 4);
   return f;
 }
