@@ -23,6 +23,12 @@ struct InputNumbers {
     for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kSenders;
   }
 };
+/// As many whole packets as fill a quarter of a buffer, on their way or acknowledged; one at least.
+sim::Bytes burst_that_fits(const FabricSpec& spec) {
+  const std::int64_t room = spec.switch_chip.buffer.count() / 4 / WireCost(spec.packet).largest_packet().count();
+  const std::int64_t packets = std::clamp<std::int64_t>(room, 1, kMaxPayload / spec.packet.payload.count());
+  return spec.packet.payload * packets;
+}
 }  // namespace
 
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
@@ -33,7 +39,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       routes_(blueprint),
       layers_(routes_.layers()),
       wire_(spec.packet),
-      max_burst_(sim::min(sim::max(spec.switch_chip.buffer / 4, spec.packet.payload), sim::Bytes{kMaxPayload})),
+      max_burst_(burst_that_fits(spec)),
       lanes_(static_cast<std::size_t>(blueprint.gpus)),
       two_stages_(std::any_of(blueprint.spread_divisor.begin(), blueprint.spread_divisor.end(),
                               [](std::uint16_t d) { return d > 1; })),
