@@ -16,9 +16,7 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::N
       moves_(moves),
       payloads_(payloads),
       port_pace_(setup.port) {
-  // A burst is at most an eighth of the bytes in flight, so that the pipeline keeps its grain.
-  const sim::Bytes burst = sim::min(sim::min(setup.burst, setup.window / 8), network.max_burst());
-  unit_size_ = sim::min(sim::max(burst, sim::Bytes{kWarpAccess}), setup.window);
+  largest_unit_ = sim::min(sim::min(setup.burst, setup.window / kGrain), network.max_burst());
 }
 
 void Mover::start(const Move& move) {
@@ -27,6 +25,9 @@ void Mover::start(const Move& move) {
   busy_ = true;
   current_ = moves_.add(move, *this);
   loaded_ = sim::Bytes{};
+  // Whole warp accesses, so that a burst is made of the same packets as its parts would be.
+  const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / kWarpAccess;
+  unit_size_ = sim::min(sim::Bytes{std::max<std::int64_t>(accesses, 1) * kWarpAccess}, setup_.window);
   load_more();
 }
 

@@ -44,6 +44,9 @@ class Mover final : public sim::Handler {
   };
   /// One load instruction of a warp: 32 threads of 16 bytes.
   static constexpr std::int64_t kWarpAccess = 512;
+  /// Bursts are cut so that at least this many make up a move and the bytes in flight: larger ones would
+  /// distort the workgroups' turns at the links and the pipeline's grain.
+  static constexpr std::int64_t kGrain = 16;
 
   void handle(std::uint32_t arg) override;
   void load_more();
@@ -59,7 +62,8 @@ class Mover final : public sim::Handler {
   MoveTable& moves_;
   net::Payloads* payloads_;  // null: values off
   sim::Pace port_pace_;
-  sim::Bytes unit_size_;
+  sim::Bytes largest_unit_;
+  sim::Bytes unit_size_;       // of the current move
   sim::Time load_port_free_;
   sim::Time store_port_free_;
   sim::Bytes in_flight_;

@@ -14,7 +14,7 @@ namespace infold::net {
 
 class Credits {
  public:
-  explicit Credits(sim::Bytes buffer) : held_(buffer.count()) {}
+  explicit Credits(sim::Bytes buffer) : held_(static_cast<std::int32_t>(buffer.count())) {}
 
   /// Whether `need` bytes may be sent now; counts in what has come back by then.
   bool enough(sim::Bytes need, sim::Time now) {
@@ -23,14 +23,16 @@ class Credits {
     return held_ >= need.count();
   }
   /// Requires: enough(n).
-  void spend(sim::Bytes n) { held_ -= n.count(); }
+  void spend(sim::Bytes n) { held_ -= static_cast<std::int32_t>(n.count()); }
 
   /// `n` bytes of the far buffer will be known free at `at`, which is now or later.
   void coming(sim::Bytes n, sim::Time at, sim::Time now) {
     if (returns_.full()) collect(now);
-    returns_.push({at, n.count()});
+    const bool late = !returns_.empty() && returns_.back().at > at;
+    returns_.push({at, static_cast<std::int32_t>(n.count())});
+    if (!late) return;
     // Packets leave a buffer by several outputs, so returns are nearly, not quite, in order.
-    for (std::size_t i = returns_.size() - 1; i > 0 && returns_[i - 1].at > at; --i) {
+    for (std::uint32_t i = returns_.size() - 1; i > 0 && returns_[i - 1].at > at; --i) {
       std::swap(returns_[i - 1], returns_[i]);
     }
   }
@@ -41,14 +43,14 @@ class Credits {
   /// Everything held or on its way: equals the buffer's size when nothing is in use.
   sim::Bytes home() const {
     std::int64_t sum = held_;
-    for (std::size_t i = 0; i < returns_.size(); ++i) sum += returns_[i].bytes;
+    for (std::uint32_t i = 0; i < returns_.size(); ++i) sum += returns_[i].bytes;
     return sim::Bytes{sum};
   }
 
  private:
   struct Return {
     sim::Time at;
-    std::int64_t bytes = 0;
+    std::int32_t bytes = 0;
   };
   void collect(sim::Time now) {
     while (!returns_.empty() && returns_.front().at <= now) {
@@ -57,8 +59,12 @@ class Credits {
     }
   }
 
-  std::int64_t held_;
   RingBuffer<Return> returns_;
+  std::int32_t held_;
+
+ public:
+  /// A packet waits for credits and none is on its way: whoever sends one must wake the link.
+  bool starving = false;
 };
 
 }  // namespace infold::net

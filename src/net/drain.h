@@ -1,9 +1,5 @@
-// How an input buffer is emptied: a chip with internal speed-up k can feed k outputs from it at once.
+// How an input buffer is emptied: a chip with internal speed-up 2 can feed two outputs from it at once.
 #pragma once
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
 
 #include "sim/units.h"
 
@@ -11,19 +7,20 @@ namespace infold::net {
 
 class Drain {
  public:
-  static constexpr int kMost = 4;
-  /// Requires: 1 <= speedup <= kMost.
-  explicit Drain(int speedup) {
-    // Ways out that the chip does not have are busy for ever.
-    std::fill(busy_until_.begin() + speedup, busy_until_.end(), sim::Time::never());
-  }
+  /// Requires: speedup is 1 or 2.
+  explicit Drain(int speedup) : later_(speedup == 2 ? sim::Time{} : sim::Time::never()) {}
+
   /// When the next packet may begin to leave.
-  sim::Time free_at() const { return *std::min_element(busy_until_.begin(), busy_until_.end()); }
-  /// Requires: free_at() is not later than now.
-  void use_until(sim::Time end) { *std::min_element(busy_until_.begin(), busy_until_.end()) = end; }
+  sim::Time free_at() const { return sooner_; }
+  /// A packet leaves now, and has left at `end`. Requires: free_at() is not later than now.
+  void use_until(sim::Time end) {
+    sooner_ = sim::min(later_, end);
+    later_ = sim::max(later_, end);
+  }
 
  private:
-  std::array<sim::Time, kMost> busy_until_{};
+  sim::Time sooner_;  // when the way out that is free first is free
+  sim::Time later_;   // the other one; never, where there is none
 };
 
 }  // namespace infold::net

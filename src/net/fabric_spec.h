@@ -73,7 +73,7 @@ struct SwitchSpec {
   void visit(V& v) {
     v.field("latency", latency, sim::between(0_ns, 1'000'000_ns), "time a packet's head needs through the chip");
     v.field("buffer", buffer, sim::between(512_B, 64_MiB), "input buffer of one port and one virtual channel");
-    v.field("speedup", speedup, sim::between(1, 4), "outputs that one input buffer can feed at the same time");
+    v.field("speedup", speedup, sim::between(1, 2), "outputs that one input buffer can feed at the same time");
   }
 };
 

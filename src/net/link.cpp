@@ -11,29 +11,49 @@ Link::Link(Network& network, const Setup& setup)
     : network_(network),
       events_(network.events()),
       pace_(setup.rate),
-      drain_(setup.speedup),
       delay_(setup.latency + setup.far_latency),
+      latency_(setup.latency),
+      channel_count_(static_cast<std::uint8_t>(setup.channels)),
       to_(setup.to),
-      queues_(static_cast<std::size_t>(setup.channels) * static_cast<std::size_t>(setup.inputs)),
+      drain_(setup.speedup),
       setup_(setup) {
   channels_.reserve(static_cast<std::size_t>(setup.channels));
   for (int c = 0; c < setup.channels; ++c) channels_.emplace_back(setup.buffer, setup.inputs);
 }
 
+void Link::set_input(std::uint32_t input, Link& from) {
+  for (Channel& c : channels_) c.inputs[input].from = &from;
+}
+
 void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
-  RingBuffer<Packet>& fifo = queue(channel, input);
-  if (fifo.empty()) channels_[channel].waiting.add(input);
-  fifo.push(packet);
+  Channel& c = channels_[channel];
+  RingBuffer<Packet>& queue = c.inputs[input].queue;
+  if (queue.empty()) {
+    c.waiting.add(input);
+  } else if (packet.packets > 1 && join_train(queue.back(), packet)) {
+    return;  // somebody is waiting already, so the link will wake
+  }
+  queue.push(packet);
   ++queued_;
   wake_at(sim::max(packet.arrives, busy_until_));
 }
 
+/// What continues the last train in a queue is put behind it: as many packets, fewer entries.
+bool Link::join_train(Packet& last, const Packet& more) const {
+  if (last.flow != more.flow || last.offset + last.payload != more.offset) return false;
+  if (!network_.packet_by_packet() || last.payload % network_.payload_of(last.kind) != 0) return false;
+  if (last.payload + more.payload > kMaxPayload || last.spread != more.spread) return false;
+  last.payload = static_cast<std::uint16_t>(last.payload + more.payload);
+  last.packets = static_cast<std::uint16_t>(last.packets + more.packets);
+  return true;
+}
+
 void Link::buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
-  const sim::Time known = at + setup_.latency;
-  Channel& c = channels_[channel];
-  c.credits.coming(wire, known, events_.now());
-  if (c.starving) {
-    c.starving = false;
+  const sim::Time known = at + latency_;
+  Credits& credits = channels_[channel].credits;
+  credits.coming(wire, known, events_.now());
+  if (credits.starving) {
+    credits.starving = false;
     wake_at(sim::max(known, busy_until_));
   }
 }
@@ -64,24 +84,23 @@ void Link::wake_at(sim::Time at) {
 void Link::send_next() {
   const sim::Time now = events_.now();
   sim::Time next = sim::Time::never();  // when something may be sent if nothing can be now
-  const auto count = static_cast<std::uint8_t>(channels_.size());
   std::uint8_t index = last_channel_;
-  for (std::uint8_t turn = 0; turn < count; ++turn) {
-    index = index + 1 == count ? std::uint8_t{0} : static_cast<std::uint8_t>(index + 1);
+  for (std::uint8_t turn = 0; turn < channel_count_; ++turn) {
+    index = index + 1 == channel_count_ ? std::uint8_t{0} : static_cast<std::uint8_t>(index + 1);
     Channel& channel = channels_[index];
     if (!channel.waiting.any()) continue;
-    const std::uint32_t input = channel.waiting.find([&](std::uint32_t i) {
+    const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
       // It must be there, and its input buffer must not be busy with other outputs.
-      const Link* in = inputs_[i];
-      sim::Time ready = queue(index, i).front().arrives;
-      if (in != nullptr) ready = sim::max(ready, in->drain_.free_at());
+      const Input& input = channel.inputs[i];
+      sim::Time ready = input.queue.front().arrives;
+      if (input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
       if (ready <= now) return true;
       next = sim::min(next, ready);
       return false;
     });
-    if (input == RoundRobin::kNone) continue;
-    RingBuffer<Packet>& fifo = queue(index, input);
-    Packet& first = fifo.front();
+    if (number == RoundRobin::kNone) continue;
+    Input& input = channel.inputs[number];
+    Packet& first = input.queue.front();
     Packet packet = first;
     const bool train = first.packets > 1 && network_.packet_by_packet();
     if (train) {
@@ -90,59 +109,58 @@ void Link::send_next() {
     }
     const sim::Bytes wire = network_.wire().of(packet);
     if (!channel.credits.enough(wire, now)) {
-      channel.starving = channel.credits.next() == sim::Time::never();
+      channel.credits.starving = channel.credits.next() == sim::Time::never();
       next = sim::min(next, channel.credits.next());
       continue;
     }
+    channel.credits.spend(wire);
     if (train) {
       first.offset += packet.payload;
       first.payload = static_cast<std::uint16_t>(first.payload - packet.payload);
       --first.packets;
     } else {
-      fifo.pop();
-      if (fifo.empty()) channel.waiting.remove(input);
+      input.queue.pop();
+      if (input.queue.empty()) channel.waiting.remove(number);
       --queued_;
     }
-    channel.waiting.served(input);
+    channel.waiting.served(number);
     last_channel_ = index;
-    transmit(packet, index, wire, inputs_[input]);
+    transmit(packet, index, wire, input.from);
     if (queued_ > 0) wake_at(busy_until_);
     return;
   }
   if (next != sim::Time::never()) wake_at(next);
 }
 
-void Link::transmit(const Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in) {
+/// Puts a packet on the wire, now. Its credits are spent.
+void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in) {
   const sim::Time start = events_.now();
-  sim::Time end;
+  sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    end = start + pace_.time(wire);
     network_.departed(packet);
   } else {
     // Out of an input buffer: not ahead of what has arrived.
-    end = sim::max(start + pace_.time(wire), packet.arrives + in->pace_.time(wire));
+    end = sim::max(end, packet.arrives + in->pace_.time(wire));
     in->drain_.use_until(end);
     in->buffer_freed(packet.channel, wire, end);
   }
   busy_until_ = end;
-  channels_[channel].credits.spend(wire);
 
   wire_bytes += static_cast<std::uint64_t>(wire.count());
   payload_bytes += packet.payload;
   packets += packet.packets;
   ++units;
 
-  Packet sent = packet;
-  sent.channel = channel;
+  packet.channel = channel;
   if (packet.destination == to_) {
     // Its destination sees a packet when its last byte is there ...
-    sent.arrives = end + delay_;
-    if (arriving_.empty()) events_.schedule(sent.arrives, sim::Priority::kArrive, *this, kArrive);
-    arriving_.push(sent);
+    packet.arrives = end + delay_;
+    if (arriving_.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, kArrive);
+    arriving_.push(packet);
   } else {
     // ... and a switch passes on its first byte at once.
-    sent.arrives = start + delay_;
-    network_.forward(sent, to_, setup_.far_input);
+    packet.arrives = start + delay_;
+    network_.forward(packet, to_, setup_.far_input);
   }
 }
 
@@ -156,12 +174,12 @@ bool Link::all_credits_home() const {
 std::string Link::why_waiting() const {
   if (queued_ == 0) return {};
   std::size_t waiting = 0;
-  for (const auto& q : queues_) waiting += q.size();
   std::string channels;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
+    for (int i = 0; i < setup_.inputs; ++i) waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
   }
-  return fmt::format("link {}->{}: {} packets wait for credits on virtual channel {}", network_.name(setup_.from),
+  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}", network_.name(setup_.from),
                      network_.name(setup_.to), waiting, channels);
 }
 

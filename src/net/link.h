@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace infold::net {
 
 class Network;
 
-class Link final : public sim::Handler {
+class alignas(64) Link final : public sim::Handler {
  public:
   struct Setup {
     LinkId id = 0;
@@ -45,8 +46,8 @@ class Link final : public sim::Handler {
   /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
   void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at);
 
-  /// Tells which link feeds which input of the near chip (null: the chip's own senders).
-  void set_inputs(std::vector<Link*> inputs) { inputs_ = std::move(inputs); }
+  /// Tells that `from` feeds that input of the near chip.
+  void set_input(std::uint32_t input, Link& from);
 
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
@@ -56,6 +57,49 @@ class Link final : public sim::Handler {
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
 
+ private:
+  /// One input of the near chip on one virtual channel: its queue, and the link whose buffer holds what
+  /// is queued (null for the chip's own senders).
+  struct Input {
+    RingBuffer<Packet> queue;
+    Link* from = nullptr;
+  };
+  struct alignas(64) Channel {
+    Channel(sim::Bytes buffer, int count)
+        : credits(buffer), waiting(count), inputs(new Input[static_cast<std::size_t>(count)]) {}
+    Credits credits;
+    RoundRobin waiting;  // inputs with a packet queued
+    std::unique_ptr<Input[]> inputs;
+  };
+  static_assert(sizeof(Channel) == 64, "a channel is one cache line");
+  enum Event : std::uint32_t { kSend, kArrive };
+
+  void handle(std::uint32_t event) override;
+  void arrive();
+  void send_next();
+  void wake_at(sim::Time at);
+  bool join_train(Packet& last, const Packet& more) const;
+  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in);
+
+  // In the order in which a hop touches them: three cache lines, and what is cold behind.
+  Network& network_;
+  sim::EventQueue& events_;
+  sim::Pace pace_;
+  sim::Time busy_until_;
+  sim::Time wake_ = sim::Time::never();  // an older event for another time is stale
+  sim::Time delay_;                      // from leaving the near chip to leaving the far one
+  sim::Time latency_;
+
+  std::uint32_t queued_ = 0;  // entries of all queues
+  std::uint8_t last_channel_ = 0;
+  std::uint8_t channel_count_;
+  NodeId to_;
+  std::vector<Channel> channels_;
+  Drain drain_;  // of this link's buffer at the far end
+
+  RingBuffer<Packet> arriving_;  // on the wire to their destination, first to arrive first
+
+ public:
   // Statistics, plain members (sim/stats.h).
   std::uint64_t wire_bytes = 0;
   std::uint64_t payload_bytes = 0;
@@ -63,37 +107,6 @@ class Link final : public sim::Handler {
   std::uint64_t units = 0;  ///< packets and bursts, each counted once
 
  private:
-  struct Channel {
-    Channel(sim::Bytes buffer, int inputs) : credits(buffer), waiting(inputs) {}
-    Credits credits;
-    RoundRobin waiting;     // inputs with a packet for this channel
-    bool starving = false;  // a packet waits and no credit is on its way
-  };
-  enum Event : std::uint32_t { kSend, kArrive };
-
-  void handle(std::uint32_t event) override;
-  void arrive();
-  void send_next();
-  void wake_at(sim::Time at);
-  void transmit(const Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in);
-  RingBuffer<Packet>& queue(std::uint8_t channel, std::uint32_t input) {
-    return queues_[channel * static_cast<std::uint32_t>(setup_.inputs) + input];
-  }
-
-  Network& network_;
-  sim::EventQueue& events_;
-  sim::Pace pace_;
-  sim::Time busy_until_;
-  Drain drain_;                            // of this link's buffer at the far end
-  sim::Time wake_ = sim::Time::never();    // an older event for another time is stale
-  sim::Time delay_;                        // from leaving the near chip to leaving the far one
-  std::uint32_t queued_ = 0;
-  std::uint8_t last_channel_ = 0;
-  NodeId to_;
-  std::vector<Channel> channels_;
-  std::vector<RingBuffer<Packet>> queues_;  // channel · inputs + input
-  std::vector<Link*> inputs_;
-  RingBuffer<Packet> arriving_;             // on the wire to their destination, first to arrive first
   Setup setup_;
 };
 

@@ -67,12 +67,10 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
     links_.push_back(std::make_unique<Link>(*this, s));
   }
   for (std::size_t out = 0; out < setups.size(); ++out) {
-    std::vector<Link*> feeding(static_cast<std::size_t>(setups[out].inputs), nullptr);
     for (std::size_t in = 0; in < setups.size(); ++in) {
       const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
-      if (setups[in].to == setups[out].from && passes) feeding[setups[in].far_input] = links_[in].get();
+      if (setups[in].to == setups[out].from && passes) links_[out]->set_input(setups[in].far_input, *links_[in]);
     }
-    links_[out]->set_inputs(std::move(feeding));
   }
 }
 
@@ -91,7 +89,7 @@ void Network::send(const Packet& packet, std::uint32_t sender) {
 void Network::forward(const Packet& packet, NodeId at, std::uint32_t input) {
   const Hop& hop = routes_.hop(at, packet.destination);
   INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-  link(routes_.next(at, packet.destination, packet.spread)).accept(packet, channel_of(packet, hop), input);
+  link(routes_.pick(hop, at, packet.spread)).accept(packet, channel_of(packet, hop), input);
 }
 
 void Network::deliver(const Packet& packet, Link& in) {

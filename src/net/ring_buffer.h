@@ -2,10 +2,9 @@
 // simulator that walks hundreds of them at once stays within its caches.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace infold::net {
 
@@ -13,31 +12,35 @@ template <class T>
 class RingBuffer {
  public:
   bool empty() const { return count_ == 0; }
-  bool full() const { return count_ == slots_.size(); }
-  std::size_t size() const { return count_; }
+  bool full() const { return count_ == capacity_; }
+  std::uint32_t size() const { return count_; }
   T& front() { return slots_[first_]; }
   const T& front() const { return slots_[first_]; }
+  T& back() { return (*this)[count_ - 1]; }
   /// The i-th oldest.
-  T& operator[](std::size_t i) { return slots_[(first_ + i) & (slots_.size() - 1)]; }
-  const T& operator[](std::size_t i) const { return slots_[(first_ + i) & (slots_.size() - 1)]; }
+  T& operator[](std::uint32_t i) { return slots_[(first_ + i) & (capacity_ - 1)]; }
+  const T& operator[](std::uint32_t i) const { return slots_[(first_ + i) & (capacity_ - 1)]; }
   void pop() {
-    first_ = static_cast<std::uint32_t>((first_ + 1) & (slots_.size() - 1));
+    first_ = (first_ + 1) & (capacity_ - 1);
     --count_;
   }
   void push(const T& value) {
     if (full()) grow();
-    slots_[(first_ + count_) & (slots_.size() - 1)] = value;
+    slots_[(first_ + count_) & (capacity_ - 1)] = value;
     ++count_;
   }
 
  private:
   void grow() {
-    std::vector<T> larger(slots_.empty() ? 8 : slots_.size() * 2);  // a power of two
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move((*this)[i]);
-    slots_ = std::move(larger);
+    const std::uint32_t larger = capacity_ == 0 ? 2 : capacity_ * 2;  // always a power of two
+    auto slots = std::make_unique<T[]>(larger);
+    for (std::uint32_t i = 0; i < count_; ++i) slots[i] = std::move((*this)[i]);
+    slots_ = std::move(slots);
+    capacity_ = larger;
     first_ = 0;
   }
-  std::vector<T> slots_;
+  std::unique_ptr<T[]> slots_;
+  std::uint32_t capacity_ = 0;
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;
 };

@@ -31,8 +31,14 @@ class Routes {
   std::span<const LinkId> candidates(const Hop& h) const { return {candidates_.data() + h.first, h.count}; }
   /// The link a packet with this spread value takes. Requires: reachable and from != to.
   LinkId next(NodeId from, NodeId to, std::uint16_t spread) const {
-    const Hop& h = hop(from, to);
-    return candidates_[h.first + (spread / divisor_[from]) % h.count];
+    return pick(hop(from, to), from, spread);
+  }
+  /// The same when the hop is known already.
+  LinkId pick(const Hop& h, NodeId from, std::uint16_t spread) const {
+    std::uint32_t choice = spread;
+    if (divisor_[from] > 1) choice /= divisor_[from];
+    if (choice >= h.count) choice %= h.count;  // divisions are the dearest part of a hop
+    return candidates_[h.first + choice];
   }
   int layers() const { return layers_; }
   /// Most hops between any two GPUs.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::sim {
@@ -30,22 +31,31 @@ class EventQueue {
   EventQueue();
 
   Time now() const { return now_; }
-  bool empty() const { return pending_ == 0; }
-  std::size_t pending() const { return pending_; }
+  bool empty() const { return pending() == 0; }
+  std::uint64_t pending() const { return scheduled_ - handled_; }
   std::uint64_t handled() const { return handled_; }
 
   /// Requires: at >= now(). `handler` must outlive the event.
-  void schedule(Time at, Priority priority, Handler& handler, std::uint32_t arg);
+  void schedule(Time at, Priority priority, Handler& handler, std::uint32_t arg) {
+    INFOLD_DCHECK(at >= now_, "an event is scheduled now or later");
+    const Key key = (static_cast<Key>(at.count_ps()) << kPriorityBits) | static_cast<Key>(priority);
+    const std::uint64_t ahead = slot_of(key) - slot_;
+    ++scheduled_;
+    if (ahead - 1 < kSlots - 1) {
+      add_to_slot(key, &handler, arg);
+    } else if (ahead == 0) {
+      add_to_current(key, &handler, arg);
+    } else {
+      add_far(key, &handler, arg);
+    }
+  }
 
   /// Handles at most `limit` events. Returns whether there are more.
   bool run(std::uint64_t limit = ~std::uint64_t{0});
 
-  /// Bytes that one scheduled event takes.
-  static constexpr std::size_t node_bytes() { return sizeof(Node); }
-
  private:
-  static constexpr int kSlotShift = 6;    // a slot spans 64 ps: a handful of events on a busy machine
-  static constexpr int kSlotBits = 14;    // 16384 slots: a horizon of one microsecond, longer than a hop
+  static constexpr int kSlotShift = 4;  // a slot spans 16 ps: an event or two on a busy machine
+  static constexpr int kSlotBits = 16;  // 65536 slots: a horizon of one microsecond, longer than a hop
   static constexpr int kPriorityBits = 3;
   static constexpr std::uint64_t kSlots = std::uint64_t{1} << kSlotBits;
   static constexpr std::uint64_t kSlotMask = kSlots - 1;
@@ -57,45 +67,52 @@ class EventQueue {
     Key key;
     Handler* handler;
     std::uint32_t arg;
-    std::uint32_t next;  // in a slot's list; in current_, the order of scheduling
+    std::uint32_t next;  // scheduled before it for the same slot
   };
   struct FarEvent {
     Key key;
     std::uint64_t sequence;
     Handler* handler;
     std::uint32_t arg;
-    bool operator>(const FarEvent& o) const {
-      return key != o.key ? key > o.key : sequence > o.sequence;
-    }
-  };
-  struct Slot {
-    std::uint32_t head = kNil;
-    std::uint32_t tail = kNil;
+    bool operator>(const FarEvent& o) const { return key != o.key ? key > o.key : sequence > o.sequence; }
   };
 
   static std::uint64_t slot_of(Key key) { return key >> (kPriorityBits + kSlotShift); }
-  void append_to_slot(Key key, Handler* handler, std::uint32_t arg);
-  void insert_into_current(Key key, Handler* handler, std::uint32_t arg);
-  bool advance();
-  void load_current(std::uint64_t slot);
+  void add_to_slot(Key key, Handler* handler, std::uint32_t arg) {
+    if (free_node_ == kNil) add_node();
+    const std::uint32_t index = free_node_;
+    Node& node = nodes_[index];
+    free_node_ = node.next;
+    const std::uint64_t position = slot_of(key) & kSlotMask;
+    const std::uint32_t before = slots_[position];
+    node = {key, handler, arg, before};
+    slots_[position] = index;
+    if (before == kNil) {
+      occupied_[position / 64] |= std::uint64_t{1} << (position % 64);
+      summary_[position / 4096] |= std::uint64_t{1} << (position / 64 % 64);
+    }
+  }
+  void add_node();
+  void add_to_current(Key key, Handler* handler, std::uint32_t arg);
+  void add_far(Key key, Handler* handler, std::uint32_t arg);
+  Node take_next();
+  void fetch_far();
+  Node take_first_of_slot();
+  Node sort_slot(std::uint32_t last);
   std::uint64_t next_occupied_slot() const;
 
   Time now_;
-  std::size_t pending_ = 0;
+  std::uint64_t scheduled_ = 0;
   std::uint64_t handled_ = 0;
-  std::uint64_t sequence_ = 0;
-  std::uint64_t slot_ = 0;  // the slot that current_ was taken from, counted from time zero
-
-  std::vector<Node> current_;  // events of that slot in order, handled up to cursor_
-  std::size_t cursor_ = 0;
-
-  std::vector<Slot> slots_;
-  std::vector<std::uint64_t> occupied_;  // a bit a slot
-  std::vector<std::uint64_t> summary_;   // a bit a word of occupied_
+  std::uint64_t slot_ = 0;       // the slot being handled, counted from time zero
+  std::vector<Node> current_;    // what is left of its events, the next one last
+  std::vector<std::uint32_t> slots_;  // of each slot the node scheduled last
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;
-
-  std::vector<FarEvent> far_;  // a min-heap: beyond the wheel's horizon
+  std::vector<std::uint64_t> occupied_;  // a bit a slot
+  std::vector<std::uint64_t> summary_;   // a bit a word of occupied_
+  std::vector<FarEvent> far_;            // a min-heap: beyond the wheel's horizon
+  std::uint64_t sequence_ = 0;
 };
 
 }  // namespace infold::sim
