@@ -22,6 +22,11 @@ std::optional<sim::Refusal> cuts_elements(const SystemSpec& system) {
   if (auto refusal = odd("fabric.packet.payload", fabric.packet.payload)) return refusal;
   if (auto refusal = odd("fabric.interleave_block", fabric.interleave_block)) return refusal;
   const coll::Tuning& c = system.coll;
+  if (c.in_flight_per_thread.count() * c.threads % coll::kVector != 0) {
+    return sim::Refusal{"coll.in_flight_per_thread",
+                        fmt::format("{} threads of {} B are not a multiple of {} B", c.threads,
+                                    c.in_flight_per_thread.count(), coll::kVector)};
+  }
   const std::int64_t grain = coll::kVector * c.buffer_steps;
   if (c.buffer.count() % grain == 0) return std::nullopt;
   return sim::Refusal{"coll.buffer", fmt::format("{} B can not be cut into {} steps of a multiple of {} B",
@@ -53,10 +58,12 @@ std::optional<sim::Refusal> check(const SystemSpec& system) {
                                                         c.slice_steps, c.buffer_steps)};
   }
   if (c.slices_per_chunk >= c.buffer_steps / c.slice_steps) {
-    return sim::Refusal{"coll.slices_per_chunk",
-                        fmt::format("a chunk of {} slices would fill the buffer, which holds {}; ranks that pass chunks on would "
-                                    "wait for each other for ever",
-                                    c.slices_per_chunk, c.buffer_steps / c.slice_steps)};
+    return sim::Refusal{
+        "coll.slices_per_chunk",
+        fmt::format(
+            "a chunk of {} slices would fill the buffer, which holds {}; ranks that pass chunks on would "
+            "wait for each other for ever",
+            c.slices_per_chunk, c.buffer_steps / c.slice_steps)};
   }
   if (c.channels > system.machine.gpu.sms) {
     return sim::Refusal{"coll.channels", fmt::format("{} channels need an SM each, and the GPU has {}",
