@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,14 +35,11 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
 /// What is wrong with a command line that CLI11 refused, and where to read on.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto parsed = app.get_subcommands();
-  if (parsed.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return "a command is missing; try 'infold --help'";
-  }
   const CLI::App& command = parsed.empty() ? app : *parsed.front();
   const std::string help = fmt::format("; try 'infold{}{} --help'", parsed.empty() ? "" : " ",
                                        parsed.empty() ? "" : command.get_name());
   const auto extras = app.remaining(/*recurse=*/true);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || extras.empty()) return error.what() + help;
+  if (extras.empty()) return (parsed.empty() ? "a command is missing" : error.what()) + help;
   std::vector<std::string> names;
   for (const CLI::Option* o : command.get_options()) {
     for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
@@ -55,7 +53,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 int run(int argc, char** argv) {
   watch_for_interrupt();
   int exit = kDone;
-  CLI::App app{"infold: simulates collectives and training on multi-GPU machines", "infold"};
+  CLI::App app{"infold: simulates collectives on multi-GPU machines, packet by packet", "infold"};
   app.set_version_flag("--version", "infold 0.1.0");
   app.require_subcommand(1);
   app.footer(
@@ -75,6 +73,11 @@ int run(int argc, char** argv) {
     return app.exit(e);  // --help and --version
   } catch (const CLI::ParseError& e) {
     return bad_input(explain(app, e));
+  }
+  // Output that could not be written must not pass for done.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    bad_input("can not write to standard output");
+    return kFailed;
   }
   return exit;
 }

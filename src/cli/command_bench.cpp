@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -57,11 +56,6 @@ class BenchCommand {
   }
 
  private:
-  static void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  }
-
   void describe(const std::vector<study::SystemSpec>& systems) {
     report_.collective = args_.collective;
     report_.dtype = sim::name_of(options_.type);

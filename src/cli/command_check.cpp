@@ -24,10 +24,10 @@ int check_files(const std::vector<std::string>& files) {
     }
     const auto& spec = std::get<config::AnySpec>(loaded);
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
-      fmt::print("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
-                 system->machine.gpu.name);
+      print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
+                        system->machine.gpu.name));
     } else {
-      fmt::print("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name);
+      print(fmt::format("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name));
     }
   }
   return exit;

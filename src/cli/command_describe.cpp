@@ -30,9 +30,9 @@ struct Arguments {
 
 int show(const Arguments& args, const report::Description& d, const std::string& yaml) {
   if (args.yaml) {
-    fmt::print("{}", yaml);
+    print(yaml);
   } else {
-    fmt::print("{}", args.json ? report::description_json(d) : report::description_text(d));
+    print(args.json ? report::description_json(d) : report::description_text(d));
   }
   return kDone;
 }

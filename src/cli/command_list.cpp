@@ -56,7 +56,7 @@ void add_list(CLI::App& app, int& exit) {
       return;
     }
     const auto entries = entries_of(args->what);
-    fmt::print("{}", args->json ? report::list_json(args->what, entries) : report::list_text(entries));
+    print(args->json ? report::list_json(args->what, entries) : report::list_text(entries));
   });
 }
 

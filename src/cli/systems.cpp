@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "cli/app.h"
 #include "config/catalog.h"
@@ -21,6 +22,11 @@ std::vector<std::string> split(const std::string& list) {
     if (end == std::string::npos) return parts;
     begin = end + 1;
   }
+}
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 int bad_input(const std::string& message) {

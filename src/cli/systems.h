@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/diagnostic.h"
@@ -17,6 +18,9 @@ std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& li
 
 /// "a,b,c" as its parts.
 std::vector<std::string> split(const std::string& list);
+
+/// Prints results to standard output. Failures are noticed once, when the program ends (app.cpp).
+void print(std::string_view text);
 
 /// Prints one line of complaint to standard error, and returns the exit code for it.
 int bad_input(const std::string& message);

@@ -93,7 +93,7 @@ std::string unknown_path(std::string_view path) {
   if (same_end != paths.end())
     return fmt::format("unknown parameter {} (did you mean '{}'?)", quote(path), *same_end);
   std::string hint = did_you_mean(path, paths);
-  if (hint.empty()) hint = " ('infold describe system' lists them)";
+  if (hint.empty()) hint = " ('infold describe system dgx-a100' lists them)";
   return fmt::format("unknown parameter {}{}", quote(path), hint);
 }
 

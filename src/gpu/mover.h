@@ -63,7 +63,7 @@ class Mover final : public sim::Handler {
   net::Payloads* payloads_;  // null: values off
   sim::Pace port_pace_;
   sim::Bytes largest_unit_;
-  sim::Bytes unit_size_;       // of the current move
+  sim::Bytes unit_size_;  // of the current move
   sim::Time load_port_free_;
   sim::Time store_port_free_;
   sim::Bytes in_flight_;

@@ -96,7 +96,7 @@ class DependencyGraph {
     };
     std::vector<bool> waited_in(2 * blueprint_.cables.size() * layers_);
     for (std::size_t c = 0; c < waited_in.size(); ++c) waited_in[c] = is_waited_in(static_cast<Channel>(c));
-    for (NodeId node = 0; node < blueprint_.nodes(); ++node) {
+    for (NodeId node = 0; node < static_cast<NodeId>(blueprint_.nodes()); ++node) {
       for (NodeId to = 0; to < blueprint_.gpus; ++to) {
         const Hop& hop = routes_.hop(node, to);
         for (LinkId link : routes_.candidates(hop)) {

@@ -34,8 +34,8 @@ std::string bench_header(const BenchReport& report) {
   return fmt::format(
       "# infold bench {}: {} GPUs of {}\n"
       "#\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8} {:>8}\n",
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8}\n",
       report.collective, report.gpus, report.system, "size", "count", "type", "redop", "system", "algo",
       "proto", "time", "algbw", "busbw", "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)",
       "(GB/s)", "(GB/s)");
@@ -44,7 +44,7 @@ std::string bench_header(const BenchReport& report) {
 std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const study::CollectiveResult& r = row.result;
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
-  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>12} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
+  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, row.algo, row.proto,
                      narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, burst_text(r.burst));
 }

@@ -50,7 +50,7 @@ TEST(Describe, AParameterHasTypeValueRangeAndMeaning) {
   const Parameter* latency = find(all, "fabric.link.latency");
   ASSERT_NE(latency, nullptr);
   EXPECT_EQ(latency->type, "time");
-  EXPECT_EQ(latency->value, "250 ns");
+  EXPECT_EQ(latency->value, "150 ns");
   EXPECT_EQ(latency->min, "0 ns");
   EXPECT_EQ(latency->max, "1 ms");
   EXPECT_FALSE(latency->meaning.empty());

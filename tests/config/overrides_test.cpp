@@ -50,7 +50,7 @@ TEST(Overrides, SayWhatIsWrong) {
             "--set: unknown parameter 'gpu.hbm.bandwith' (did you mean 'gpu.hbm.bandwidth'?)");
   EXPECT_EQ(error("hbm.bandwidth=3TB/s"),
             "--set: unknown parameter 'hbm.bandwidth' (did you mean 'gpu.hbm.bandwidth'?)");
-  EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system' lists them)");
+  EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system dgx-a100' lists them)");
   EXPECT_EQ(
       error("gpu.hbm=1"),
       "--set: 'gpu.hbm' is a group of parameters (gpu.hbm.bandwidth, gpu.hbm.latency, gpu.hbm.capacity)");
