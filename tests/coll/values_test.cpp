@@ -1,7 +1,9 @@
 // The check of functional mode can fail: one wrong element is seen, and so is one that was never written.
 #include "coll/values.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 namespace infold::coll {
@@ -68,25 +70,70 @@ TEST_P(EveryKind, WhatWasNeverWrittenIsSeen) {
   const auto [collective, type, op] = GetParam();
   const int ranks = 4;
   const Values v(collective, size_of(type) * 160, ranks, type, op, 5);
-  const std::uint64_t elements = 160u * (collective == Collective::kReduceScatter ? 1 : 4);
-  EXPECT_GE(v.wrong(), elements * 98 / 100) << "a few of floating point may be right by chance";
-  if (type == DataType::kInt32) {
-    EXPECT_EQ(v.wrong(), elements);
-  }
+  EXPECT_EQ(v.wrong(), 160u * (collective == Collective::kReduceScatter ? 1 : 4));
 }
 
-TEST_P(EveryKind, ALostContributionIsSeen) {
-  const auto [collective, type, op] = GetParam();
-  if (collective != Collective::kAllReduce) return;
-  const int ranks = 4;
-  Values v(collective, size_of(type) * 400, ranks, type, op, 5);
-  carry_out(v, collective, ranks);
-  const auto out = v.output(1);
-  std::memcpy(out.data(), v.input(0).data(), out.size());
-  for (int from = 1; from < ranks - 1; ++from) fold(type, op, out, v.input(from));
-  if (op == ReduceOp::kAvg) divide(type, out, ranks);
-  const std::uint64_t least = op == ReduceOp::kMin || op == ReduceOp::kMax ? 60 : 200;
-  EXPECT_GE(v.wrong(), least) << "of 400 elements";
+constexpr std::uint64_t kElements = 40;
+
+/// All ranks get the reduction of the contributions listed. Returns how many elements of a rank are wrong.
+std::uint64_t wrong_with(DataType type, ReduceOp op, int ranks, const std::vector<int>& contributions) {
+  Values v(Collective::kAllReduce, size_of(type) * kElements, ranks, type, op, 5);
+  const auto first = v.output(0);
+  std::memcpy(first.data(), v.input(contributions[0]).data(), first.size());
+  for (std::size_t i = 1; i < contributions.size(); ++i) fold(type, op, first, v.input(contributions[i]));
+  if (op == ReduceOp::kAvg) divide(type, first, ranks);
+  for (int rank = 1; rank < ranks; ++rank) std::memcpy(v.output(rank).data(), first.data(), first.size());
+  return v.wrong() / static_cast<std::uint64_t>(ranks);
+}
+
+std::vector<int> everybody(int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+class EveryReduction : public testing::TestWithParam<std::tuple<DataType, ReduceOp, int>> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryReduction,
+                         testing::Combine(testing::Values(DataType::kFp32, DataType::kFp16, DataType::kBf16,
+                                                          DataType::kInt32),
+                                          testing::Values(ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kAvg),
+                                          testing::Values(2, 3, 16, 72, 120)),
+                         [](const auto& tested) {
+                           return std::string(sim::name_of(std::get<0>(tested.param))) + "_" +
+                                  std::string(sim::name_of(std::get<1>(tested.param))) + "_" +
+                                  std::to_string(std::get<2>(tested.param));
+                         });
+
+TEST_P(EveryReduction, IsRightInAnyOrder) {
+  const auto [type, op, ranks] = GetParam();
+  std::vector<int> order = everybody(ranks);
+  EXPECT_EQ(wrong_with(type, op, ranks, order), 0u);
+  std::reverse(order.begin(), order.end());
+  EXPECT_EQ(wrong_with(type, op, ranks, order), 0u);
+  std::rotate(order.begin(), order.begin() + ranks / 2, order.end());
+  EXPECT_EQ(wrong_with(type, op, ranks, order), 0u);
+}
+
+// An average may round the difference away in a few elements, nothing else may.
+TEST_P(EveryReduction, SeesALostContributionInEveryElement) {
+  const auto [type, op, ranks] = GetParam();
+  std::vector<int> order = everybody(ranks);
+  order.erase(order.begin() + ranks / 2);
+  const std::uint64_t wrong = wrong_with(type, op, ranks, order);
+  EXPECT_GE(wrong, op == ReduceOp::kAvg ? kElements / 3 : kElements);
+}
+
+TEST_P(EveryReduction, SeesADoubledContributionInEveryElement) {
+  const auto [type, op, ranks] = GetParam();
+  std::vector<int> order = everybody(ranks);
+  order.push_back(ranks / 2);
+  const std::uint64_t wrong = wrong_with(type, op, ranks, order);
+  EXPECT_GE(wrong, op == ReduceOp::kAvg ? kElements / 3 : kElements);
+}
+
+TEST(Values, BeyondWhatATypeCanCountTheCheckAllowsForRounding) {
+  EXPECT_EQ(wrong_with(DataType::kBf16, ReduceOp::kSum, 300, everybody(300)), 0u);
+  EXPECT_EQ(wrong_with(DataType::kBf16, ReduceOp::kAvg, 300, everybody(300)), 0u);
 }
 
 TEST(Values, InputsOfTheRanksDifferAndDependOnTheSeed) {
