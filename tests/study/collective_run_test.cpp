@@ -207,6 +207,23 @@ TEST(Refusals, OfMachinesThatCanNotBeBuilt) {
   EXPECT_EQ(check(system)->path, "fabric.dims");
 }
 
+// check() refuses such a system; run without it, it hangs, and says who waits for whom.
+TEST(DeadlockReport, NamesWhoWaitsForWhom) {
+  SystemSpec system = small_system(4, 1);
+  system.coll.channels = 1;
+  system.coll.slices_per_chunk = 8;
+  const CollectiveOutcome outcome = run(job_on(system, Collective::kAllReduce, 64_MiB), {});
+  ASSERT_TRUE(std::holds_alternative<Deadlock>(outcome));
+  const auto& waiting = std::get<Deadlock>(outcome).waiting;
+  ASSERT_EQ(waiting.size(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(waiting[static_cast<std::size_t>(rank)],
+              fmt::format("rank {} channel 0 step 1 of 14 (send), slice at byte 4194304: waits for rank {} to free a "
+                          "buffer slot",
+                          rank, (rank + 1) % 4));
+  }
+}
+
 TEST(Interruption, IsHeededAndSharesGrow) {
   const SystemSpec system = small_system();
   const CollectiveJob job = job_on(system, Collective::kAllReduce, 16_MiB);
