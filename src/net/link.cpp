@@ -16,7 +16,8 @@ Link::Link(Network& network, const Setup& setup)
       channel_count_(static_cast<std::uint8_t>(setup.channels)),
       to_(setup.to),
       one_packet_(pace_.time(network.wire().largest_packet())),
-      slipping_channels_(static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
+      slipping_channels_(
+          static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
       drain_(setup.speedup),
       setup_(setup) {
   channels_.reserve(static_cast<std::size_t>(setup.channels));
@@ -157,7 +158,9 @@ void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link*
     busy_until_ += end - start;
   } else {
     busy_until_ = end;
-    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ && slipping_channels_ > 0 ? start + one_packet_ : end;
+    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ && slipping_channels_ > 0
+                     ? start + one_packet_
+                     : end;
   }
 
   wire_bytes += static_cast<std::uint64_t>(wire.count());
@@ -193,10 +196,11 @@ std::string Link::why_waiting() const {
   std::string channels;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
-    for (int i = 0; i < setup_.inputs; ++i) waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
+    for (int i = 0; i < setup_.inputs; ++i)
+      waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
   }
-  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}", network_.name(setup_.from),
-                     network_.name(setup_.to), waiting, channels);
+  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}",
+                     network_.name(setup_.from), network_.name(setup_.to), waiting, channels);
 }
 
 }  // namespace infold::net

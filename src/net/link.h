@@ -32,11 +32,11 @@ class alignas(64) Link final : public sim::Handler {
     NodeId to = 0;
     sim::Bandwidth rate;
     sim::Time latency;
-    sim::Time far_latency;    ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
-    int speedup = 1;          ///< outputs of the far chip that this link's buffer can feed at once
-    sim::Bytes buffer;        ///< of each virtual channel at the far end
-    int channels = 0;         ///< virtual channels
-    int inputs = 0;           ///< who can queue for this link at its near end
+    sim::Time far_latency;        ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 1;              ///< outputs of the far chip that this link's buffer can feed at once
+    sim::Bytes buffer;            ///< of each virtual channel at the far end
+    int channels = 0;             ///< virtual channels
+    int inputs = 0;               ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
   };
   Link(Network& network, const Setup& setup);
@@ -101,7 +101,7 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time slip_from_;
   sim::Time one_packet_;
   std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
-  Drain drain_;  // of this link's buffer at the far end
+  Drain drain_;                     // of this link's buffer at the far end
 
   /// On the wire to their destination, first to arrive first; by class, since control may overtake data.
   std::array<RingBuffer<Packet>, kPacketClasses> arriving_;

@@ -17,10 +17,11 @@ std::optional<sim::Refusal> check(const SystemSpec& system) {
   // Round a ring everybody first sends a chunk and then waits for room to pass on what came in: if a chunk
   // fills the buffer nobody ever has that room.
   if (const int slots = coll::buffer_slots(c); slots <= c.slices_per_chunk) {
-    return sim::Refusal{"coll.slices_per_chunk",
-                        fmt::format("a chunk of {} slices must leave room in the buffer, which holds {} (buffer_steps / "
-                                    "slice_steps)",
-                                    c.slices_per_chunk, slots)};
+    return sim::Refusal{
+        "coll.slices_per_chunk",
+        fmt::format("a chunk of {} slices must leave room in the buffer, which holds {} (buffer_steps / "
+                    "slice_steps)",
+                    c.slices_per_chunk, slots)};
   }
   if (c.channels > system.machine.gpu.sms) {
     return sim::Refusal{"coll.channels", fmt::format("{} channels need an SM each, and the GPU has {}",

@@ -218,9 +218,10 @@ TEST(DeadlockReport, NamesWhoWaitsForWhom) {
   ASSERT_EQ(waiting.size(), 4u);
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(waiting[static_cast<std::size_t>(rank)],
-              fmt::format("rank {} channel 0 step 1 of 14 (send), slice at byte 4194304: waits for rank {} to free a "
-                          "buffer slot",
-                          rank, (rank + 1) % 4));
+              fmt::format(
+                  "rank {} channel 0 step 1 of 14 (send), slice at byte 4194304: waits for rank {} to free a "
+                  "buffer slot",
+                  rank, (rank + 1) % 4));
   }
 }
 
