@@ -51,10 +51,11 @@ void Mover::load_more() {
     if (in_flight_ + unit > setup_.window) return;
     in_flight_ += unit;
     const sim::Bytes loads = unit * move.loads;
-    // A unit can be sent on when its first access is there; the rest comes in faster than it goes out.
-    const sim::Time port = sim::max(load_port_free_, now);
+    // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
+    // the rest comes in faster than it goes out.
+    const sim::Time port = sim::max(load_port_free_, memory_.read(loads, now));
     const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * move.loads;
-    const sim::Time ready = memory_.read(loads, port + port_pace_.time(first));
+    const sim::Time ready = port + port_pace_.time(first);
     load_port_free_ = port + port_pace_.time(loads);
     if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, 0);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
@@ -76,8 +77,7 @@ void Mover::store(const Unit& unit) {
   const sim::Bytes bytes{unit.bytes};
   const bool last = unit.offset + unit.bytes == move.bytes.count();
   entry.issued = last;
-  store_port_free_ = sim::max(store_port_free_, events_.now()) + port_pace_.time(bytes);
-  if (move.stores_here) memory_.write(bytes, store_port_free_);
+  if (move.stores_here) memory_.write(bytes, events_.now());
   if (move.to != Move::kNowhere) {
     entry.unacknowledged += bytes;
     send(move, unit);

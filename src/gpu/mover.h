@@ -65,7 +65,6 @@ class Mover final : public sim::Handler {
   sim::Bytes largest_unit_;
   sim::Bytes unit_size_;  // of the current move
   sim::Time load_port_free_;
-  sim::Time store_port_free_;
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;

@@ -168,16 +168,18 @@ TEST_P(Units, StayWithinTheirBlockAndGoOverItsLink) {
   EXPECT_EQ(bytes, 50'000u);
 }
 
-TEST(Mover, ABurstIsAtMostAnEighthOfTheWindowAndAQuarterOfTheBuffer) {
-  for (auto [window, buffer, most] : {std::tuple{32_KiB, 32_KiB, 4'096}, std::tuple{8_KiB, 32_KiB, 1'024},
-                                      std::tuple{32_KiB, 3_KiB, 768}, std::tuple{32_KiB, 512_B, 128}}) {
+TEST(Mover, ABurstIsAtMostAnEighthOfTheWindowASixteenthOfTheMoveAndAQuarterOfTheBuffer) {
+  for (auto [window, buffer, bytes, most] :
+       {std::tuple{32_KiB, 32_KiB, 64_KiB, 4'096}, std::tuple{8_KiB, 32_KiB, 64_KiB, 1'024},
+        std::tuple{32_KiB, 3_KiB, 64_KiB, 640}, std::tuple{32_KiB, 512_B, 64_KiB, 128},
+        std::tuple{32_KiB, 32_KiB, 20_KiB, 1'024}}) {
     Settings settings;
     settings.window = window;
     settings.burst = 64_KiB;
     settings.fabric.switch_chip.buffer = buffer;
     settings.fabric.interleave_block = 64_KiB;
     MoverScene scene(settings);
-    scene.mover.start(scene.move(64_KiB));
+    scene.mover.start(scene.move(bytes));
     scene.events.run();
     const auto largest = std::max_element(scene.far.packets.begin(), scene.far.packets.end(),
                                           [](const auto& a, const auto& b) { return a.payload < b.payload; });

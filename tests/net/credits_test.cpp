@@ -144,9 +144,5 @@ TEST(Speedup, TwoFeedsBoth) {
   EXPECT_EQ(last_arrival_with(2), 100_ns + kPacketTime * 32 + 100_ns);
 }
 
-TEST(Speedup, MoreThanThereAreOutputsDoesNotHelp) {
-  EXPECT_EQ(last_arrival_with(4), last_arrival_with(2));
-}
-
 }  // namespace
 }  // namespace infold::net

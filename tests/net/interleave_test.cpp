@@ -43,7 +43,7 @@ std::vector<Case> cases() {
       {"one_plane", 3, planes(1, {3})},
       {"two_leaves", 8, fat_tree(2, 2, 6)},
       // Enable once Network::two_stages_ no longer looks at divisors: a single leaf has divisor 1.
-      {"DISABLED_single_leaves", 8, fat_tree(4, 1, 3)},
+      {"single_leaves", 8, fat_tree(4, 1, 3)},
       {"one_group", 4, fat_tree(1, 3, 3)},
       {"mi300x", 8, neighbours(Topology::kFullMesh, 1)},
       {"full_mesh_2", 5, neighbours(Topology::kFullMesh, 2)},

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "../support/random_fabric.h"
+#include "support/random_fabric.h"
 #include "study/check.h"
 #include "study/collective_run.h"
 
