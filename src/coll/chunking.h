@@ -19,7 +19,7 @@ inline constexpr std::int64_t kVector = 16;
 
 /// The largest slice: what one flag can announce.
 inline sim::Bytes max_slice(const Tuning& t) {
-  return t.buffer / t.buffer_steps * t.slice_steps;
+  return t.buffer / t.buffer_steps * t.slice_steps / kVector * kVector;
 }
 /// The largest chunk.
 inline sim::Bytes max_chunk(const Tuning& t) {
@@ -32,9 +32,9 @@ inline int buffer_slots(const Tuning& t) {
 
 /// The slice size of a chunk: an even share of it, but not so small that flags dominate.
 inline sim::Bytes slice_of(const Tuning& t, sim::Bytes chunk) {
-  const std::int64_t share = (chunk.count() + t.slices_per_chunk - 1) / t.slices_per_chunk;
-  const std::int64_t most = max_slice(t).count();
-  return sim::Bytes{std::min(round_up(std::max(share, most / 32), kVector), most)};
+  const std::int64_t share = round_up((chunk.count() + t.slices_per_chunk - 1) / t.slices_per_chunk, kVector);
+  const std::int64_t least = round_up(max_slice(t).count() / 32, kVector);
+  return sim::Bytes{std::min(std::max(share, least), max_slice(t).count())};
 }
 
 /// Channels that are worth using for a message.

@@ -40,6 +40,7 @@ std::uint16_t to_half(double v) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(v) ? 0x8000 : 0);
   const double a = std::fabs(v);
   if (std::isnan(v)) return static_cast<std::uint16_t>(sign | 0x7e00);
+  if (a == 0) return sign;                                           // it has no exponent to go by
   if (a >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
   int exponent = 0;
   std::frexp(a, &exponent);                               // a = m · 2^exponent, m in [0.5, 1)

@@ -62,7 +62,7 @@ std::uint32_t Execution::connect(int from, int to) {
   c.from = from;
   c.to = to;
   const auto index = static_cast<std::uint32_t>(connections_.size());
-  c.address = index * static_cast<std::uint64_t>(options_.tuning.buffer.count());
+  c.address = index * static_cast<std::uint64_t>(round_up(options_.tuning.buffer.count(), kVector));
   const auto slots = static_cast<std::size_t>(buffer_slots(options_.tuning));
   c.complete.resize(slots);
   if (options_.values != nullptr) c.values.resize(slots);

@@ -1,6 +1,8 @@
 // Generation of inputs and the reference they are checked against.
 #include "coll/values.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -12,10 +14,43 @@ namespace {
 /// Outputs start as a pattern that no right answer has, so that a byte never written is seen.
 constexpr std::byte kUntouched{0xa5};
 
-double generate(DataType type, ReduceOp op, std::uint64_t random) {
+/// The largest whole number up to which a type holds them all; sums that stay below are exact in any order.
+double whole_numbers(DataType type) {
+  return 1 / rounding_of(type);
+}
+
+/// How large the whole numbers may be that so many ranks sum up.
+std::uint64_t summand(DataType type, int ranks) {
+  return static_cast<std::uint64_t>(std::clamp(std::floor(whole_numbers(type) / ranks), 1.0, 1000.0));
+}
+
+/// Inputs are such that results are exact in any order of operations, and that no contribution is neutral:
+/// one that is lost or counted twice changes the result, however coarse the type and however many the ranks.
+double generate(DataType type, ReduceOp op, int ranks, std::uint64_t random) {
+  const auto up_to = [&](std::uint64_t n) { return static_cast<double>(random / 2 % n); };
+  const double sign = random % 2 == 0 ? 1 : -1;
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kAvg:
+      return sign * (1 + up_to(type == DataType::kInt32 ? 1000 : summand(type, ranks)));
+    case ReduceOp::kProd: {
+      if (type == DataType::kInt32) return sign * (3 + 2 * up_to(4));  // odd: wrapping loses nothing
+      // -1, and now and then 2 or 1/2; so seldom that the product of many ranks stays within the type.
+      const double turn = up_to(std::max<std::uint64_t>(8, static_cast<std::uint64_t>(ranks)));
+      return turn == 0 ? 2 : turn == 1 ? 0.5 : -1;
+    }
+    case ReduceOp::kMin:
+    case ReduceOp::kMax:
+      break;
+  }
   const auto small = static_cast<double>(random % 2001) - 1000;  // -1000 .. 1000
-  if (type == DataType::kInt32) return op == ReduceOp::kProd ? static_cast<double>(random % 7) - 3 : small;
-  return op == ReduceOp::kProd ? 1 + small / 8000 : small / 1000;  // products stay near one
+  return type == DataType::kInt32 ? small : small / 1000;
+}
+
+double rounded(DataType type, double value) {
+  std::array<std::byte, 4> memory{};
+  store(type, memory, 0, value);
+  return load(type, memory, 0);
 }
 }  // namespace
 
@@ -35,7 +70,7 @@ Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type
     std::vector<std::byte> in(static_cast<std::size_t>(sizes.input.count()));
     const std::uint64_t stream = sim::mix(seed + static_cast<std::uint64_t>(r));
     for (std::size_t i = 0; i < in.size() / element; ++i)
-      store(type, in, i, generate(type, op, sim::mix(stream + i)));
+      store(type, in, i, generate(type, op, ranks, sim::mix(stream + i)));
     inputs_.push_back(std::move(in));
     outputs_.emplace_back(static_cast<std::size_t>(sizes.output.count()), kUntouched);
   }
@@ -86,7 +121,6 @@ bool Values::right(int rank, std::size_t element) const {
         break;
       case ReduceOp::kProd:
         exact *= x;
-        magnitude *= std::fabs(x);
         break;
       case ReduceOp::kMin:
         exact = std::fmin(exact, x);
@@ -96,17 +130,14 @@ bool Values::right(int rank, std::size_t element) const {
         break;
     }
   }
-  if (op_ == ReduceOp::kMin || op_ == ReduceOp::kMax) return got == exact;
-  // ranks - 1 roundings in any order, and one more for the division of an average.
+  if (op_ == ReduceOp::kAvg) exact /= ranks_;
+  const bool sums = op_ == ReduceOp::kSum || op_ == ReduceOp::kAvg;
+  if (!sums || ranks_ <= whole_numbers(type_)) return got == rounded(type_, exact);
+  // More ranks than the type can count: ranks - 1 roundings in any order, and one more for an average.
   double bound = ranks_ * rounding_of(type_) * magnitude * 1.0001;
-  if (op_ == ReduceOp::kAvg) {
-    exact /= ranks_;
-    bound /= ranks_;
-    bound += rounding_of(type_) * (std::fabs(exact) + bound);
-  }
-  if (op_ == ReduceOp::kProd) bound *= 2;  // partial products can exceed the whole
-  if (ranks_ == 1) return got == exact;
-  return std::fabs(got - exact) <= bound + 1e-30;
+  if (op_ == ReduceOp::kAvg)
+    bound = bound / ranks_ + rounding_of(type_) * (std::fabs(exact) + bound / ranks_);
+  return std::fabs(got - exact) <= bound;
 }
 
 }  // namespace infold::coll

@@ -25,8 +25,8 @@ class Values {
   std::span<std::byte> input(int rank) { return inputs_[static_cast<std::size_t>(rank)]; }
   std::span<std::byte> output(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
 
-  /// Elements, over all ranks, that differ from the reference by more than the order of operations can
-  /// explain (exactly equal for integers, and for floating point where nothing is summed).
+  /// Elements, over all ranks, that are not what they must be. Inputs are chosen so that every order of
+  /// operations gives the same; only sums over more ranks than a type can count (bf16: 256) get a tolerance.
   std::uint64_t wrong() const;
 
  private:

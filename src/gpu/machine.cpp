@@ -22,11 +22,33 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   }
   return sum;
 }
+
+/// Packets must fit the buffers they pass, and neither they nor interleaving may cut an element in two.
+std::optional<sim::Refusal> refuse_packets(const net::FabricSpec& fabric) {
+  const auto uneven = [](const char* path, sim::Bytes bytes) {
+    return sim::Refusal{
+        path, fmt::format("{} bytes are not a multiple of the {} that a thread stores at once", bytes.count(),
+                          kVectorAccess)};
+  };
+  const sim::Bytes payload = fabric.packet.payload;
+  if (payload.count() % kVectorAccess != 0) return uneven("fabric.packet.payload", payload);
+  if (fabric.interleave_block.count() % kVectorAccess != 0) {
+    return uneven("fabric.interleave_block", fabric.interleave_block);
+  }
+  if (const sim::Bytes most = net::WireCost(fabric.packet).largest_packet();
+      most > fabric.switch_chip.buffer) {
+    return sim::Refusal{"fabric.switch.buffer",
+                        fmt::format("a packet of {} bytes does not fit a buffer of {}", most.count(),
+                                    fabric.switch_chip.buffer.count())};
+  }
+  return std::nullopt;
+}
 }  // namespace
 
 std::optional<sim::Refusal> Machine::check(const MachineSpec& spec) {
   auto drawn = net::draw(spec.fabric, spec.gpus);
   if (auto* refusal = std::get_if<sim::Refusal>(&drawn)) return *refusal;
+  if (auto refusal = refuse_packets(spec.fabric)) return refusal;
   const auto& blueprint = std::get<net::Blueprint>(drawn);
   const net::Routes routes(blueprint);
   const std::int64_t need = queue_bytes(blueprint, routes.layers());

@@ -16,6 +16,10 @@ namespace infold::gpu {
 class Mover;
 using MoveId = std::uint32_t;
 
+/// What one thread loads or stores at once. Moves are cut at multiples of it, so that no element, whose size
+/// divides it, is cut in two.
+inline constexpr std::int64_t kVectorAccess = 16;
+
 /// Who asked for a move, and in functional mode knows the values behind it.
 class MoveClient {
  public:

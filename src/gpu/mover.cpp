@@ -16,7 +16,7 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::N
       moves_(moves),
       payloads_(payloads),
       port_pace_(setup.port) {
-  largest_unit_ = sim::min(sim::min(setup.burst, setup.window / kGrain), network.max_burst());
+  largest_unit_ = sim::min(setup.burst, setup.window / 8);  // so that the pipeline keeps its grain
 }
 
 void Mover::start(const Move& move) {
@@ -27,7 +27,10 @@ void Mover::start(const Move& move) {
   loaded_ = sim::Bytes{};
   // Whole warp accesses, so that a burst is made of the same packets as its parts would be.
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / kWarpAccess;
-  unit_size_ = sim::min(sim::Bytes{std::max<std::int64_t>(accesses, 1) * kWarpAccess}, setup_.window);
+  const sim::Bytes whole{std::max<std::int64_t>(accesses, 1) * kWarpAccess};
+  // What the window and the buffers hold comes first, and no element is cut in two.
+  const sim::Bytes most = sim::min(sim::min(whole, setup_.window), network_.max_burst());
+  unit_size_ = sim::max(most / kVectorAccess * kVectorAccess, sim::Bytes{kVectorAccess});
   load_more();
 }
 
@@ -48,8 +51,11 @@ void Mover::load_more() {
     if (in_flight_ + unit > setup_.window) return;
     in_flight_ += unit;
     const sim::Bytes loads = unit * move.loads;
-    load_port_free_ = sim::max(load_port_free_, now) + port_pace_.time(loads);
-    const sim::Time ready = memory_.read(loads, load_port_free_);
+    // A unit can be sent on when its first access is there; the rest comes in faster than it goes out.
+    const sim::Time port = sim::max(load_port_free_, now);
+    const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * move.loads;
+    const sim::Time ready = memory_.read(loads, port + port_pace_.time(first));
+    load_port_free_ = port + port_pace_.time(loads);
     if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, 0);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
                    static_cast<std::uint32_t>(unit.count())});

@@ -44,8 +44,8 @@ class Mover final : public sim::Handler {
   };
   /// One load instruction of a warp: 32 threads of 16 bytes.
   static constexpr std::int64_t kWarpAccess = 512;
-  /// Bursts are cut so that at least this many make up a move and the bytes in flight: larger ones would
-  /// distort the workgroups' turns at the links and the pipeline's grain.
+  /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
+  /// turns at the links.
   static constexpr std::int64_t kGrain = 16;
 
   void handle(std::uint32_t arg) override;

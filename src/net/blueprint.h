@@ -22,9 +22,9 @@ struct Cable {
 
 /// How the router finds its way; each is free of deadlock for the topologies it is used on.
 enum class RoutingStyle {
-  kShortest,       ///< all shortest paths that go up first and then down, one layer (switches, trees, full mesh)
-  kDimensionOrder, ///< torus and ring: one dimension after the other, two layers with a dateline
-  kByDistance,     ///< one shortest path, layer = hops still to go - 1 (cube mesh)
+  kShortest,  ///< all shortest paths that go up first and then down, one layer (switches, trees, full mesh)
+  kDimensionOrder,  ///< torus and ring: one dimension after the other, two layers with a dateline
+  kByDistance,      ///< one shortest path, layer = hops still to go - 1 (cube mesh)
 };
 
 struct Blueprint {

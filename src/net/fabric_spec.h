@@ -17,14 +17,17 @@ enum class Topology { kSwitchPlanes, kFatTree, kFullMesh, kRing, kTorus, kCubeMe
 
 inline constexpr std::array kTopologyNames = {
     sim::Named{Topology::kSwitchPlanes, "switch-planes", "every GPU has links to each of several switches"},
-    sim::Named{Topology::kFatTree, "fat-tree", "groups of GPUs under leaf switches, joined by spine switches"},
+    sim::Named{Topology::kFatTree, "fat-tree",
+               "groups of GPUs under leaf switches, joined by spine switches"},
     sim::Named{Topology::kFullMesh, "full-mesh", "every GPU has links to every other, no switch"},
     sim::Named{Topology::kRing, "ring", "each GPU has links to two neighbours"},
     sim::Named{Topology::kTorus, "torus", "GPUs in a wrapped grid of two or three dimensions"},
     sim::Named{Topology::kCubeMesh, "cube-mesh", "the hybrid cube mesh of DGX-1: 8 GPUs, 6 links each"},
     sim::Named{Topology::kPcieTree, "pcie-tree", "GPUs below PCIe switches below a root"},
 };
-constexpr std::span<const sim::Named<Topology>> names_of(Topology) { return kTopologyNames; }
+constexpr std::span<const sim::Named<Topology>> names_of(Topology) {
+  return kTopologyNames;
+}
 
 enum class Interleave { kStride, kHash };
 
@@ -32,7 +35,9 @@ inline constexpr std::array kInterleaveNames = {
     sim::Named{Interleave::kStride, "stride", "consecutive blocks go to consecutive links"},
     sim::Named{Interleave::kHash, "hash", "as stride, but each round of links starts at a hashed one"},
 };
-constexpr std::span<const sim::Named<Interleave>> names_of(Interleave) { return kInterleaveNames; }
+constexpr std::span<const sim::Named<Interleave>> names_of(Interleave) {
+  return kInterleaveNames;
+}
 
 struct LinkSpec {
   static constexpr std::string_view kAbout = "One direction of one cable between two chips.";
@@ -43,12 +48,14 @@ struct LinkSpec {
   void visit(V& v) {
     v.field("rate", rate, sim::between(sim::Bandwidth::bytes_per_s(1'000'000), 100'000_GBps),
             "bytes that cross it per second, headers included");
-    v.field("latency", latency, sim::between(0_ns, 1'000'000_ns), "time from leaving one chip to entering the next");
+    v.field("latency", latency, sim::between(0_ns, 1'000'000_ns),
+            "time from leaving one chip to entering the next");
   }
 };
 
 struct PacketSpec {
-  static constexpr std::string_view kAbout = "How data are cut into packets, and what each costs on the wire.";
+  static constexpr std::string_view kAbout =
+      "How data are cut into packets, and what each costs on the wire.";
   sim::Bytes payload = 128_B;
   sim::Bytes copy_payload = 256_B;
   sim::Bytes header = 16_B;
@@ -57,23 +64,29 @@ struct PacketSpec {
   template <class V>
   void visit(V& v) {
     v.field("payload", payload, sim::between(16_B, 4_KiB), "most payload of a packet that an SM stores");
-    v.field("copy_payload", copy_payload, sim::between(16_B, 4_KiB), "most payload of a packet that a copy engine sends");
+    v.field("copy_payload", copy_payload, sim::between(16_B, 4_KiB),
+            "most payload of a packet that a copy engine sends");
     v.field("header", header, sim::between(0_B, 256_B), "bytes on the wire beside the payload, per packet");
-    v.field("ack", ack, sim::between(0_B, 256_B), "bytes that the acknowledgement of one packet takes on the way back");
+    v.field("ack", ack, sim::between(0_B, 256_B),
+            "bytes that the acknowledgement of one packet takes on the way back");
   }
 };
 
 struct SwitchSpec {
-  static constexpr std::string_view kAbout = "A switch chip: input buffers per virtual channel, cut-through, round robin.";
+  static constexpr std::string_view kAbout =
+      "A switch chip: input buffers per virtual channel, cut-through, round robin.";
   sim::Time latency = 150_ns;
   sim::Bytes buffer = 32_KiB;
   int speedup = 2;
 
   template <class V>
   void visit(V& v) {
-    v.field("latency", latency, sim::between(0_ns, 1'000'000_ns), "time a packet's head needs through the chip");
-    v.field("buffer", buffer, sim::between(512_B, 64_MiB), "input buffer of one port and one virtual channel");
-    v.field("speedup", speedup, sim::between(1, 2), "outputs that one input buffer can feed at the same time");
+    v.field("latency", latency, sim::between(0_ns, 1'000'000_ns),
+            "time a packet's head needs through the chip");
+    v.field("buffer", buffer, sim::between(512_B, 64_MiB),
+            "input buffer of one port and one virtual channel");
+    v.field("speedup", speedup, sim::between(1, 2),
+            "outputs that one input buffer can feed at the same time");
   }
 };
 
@@ -102,12 +115,15 @@ struct FabricSpec {
     v.field("links_per_neighbour", links_per_neighbour, sim::between(1, 64),
             "full-mesh, ring, torus: parallel links between two neighbours");
     v.field("dims", dims, sim::between(2, 1024), "torus: its sides, e.g. [4, 4]");
-    v.field("groups", groups, sim::between(1, 1024), "fat-tree: groups of GPUs; pcie-tree: PCIe switches below the root");
+    v.field("groups", groups, sim::between(1, 1024),
+            "fat-tree: groups of GPUs; pcie-tree: PCIe switches below the root");
     v.field("leaves_per_group", leaves_per_group, sim::between(1, 256),
             "fat-tree: leaf switches of a group; each GPU of the group has one link to each");
-    v.field("spines", spines, sim::between(1, 4096), "fat-tree: second-level switches, a multiple of leaves_per_group");
+    v.field("spines", spines, sim::between(1, 4096),
+            "fat-tree: second-level switches, a multiple of leaves_per_group");
     v.field("interleave", interleave, "how addresses are spread over parallel links");
-    v.field("interleave_block", interleave_block, sim::between(256_B, 1_MiB), "contiguous bytes that go over the same link");
+    v.field("interleave_block", interleave_block, sim::between(256_B, 1_MiB),
+            "contiguous bytes that go over the same link");
     v.group("link", link);
     v.group("packet", packet);
     v.group("switch", switch_chip);

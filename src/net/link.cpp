@@ -15,6 +15,9 @@ Link::Link(Network& network, const Setup& setup)
       latency_(setup.latency),
       channel_count_(static_cast<std::uint8_t>(setup.channels)),
       to_(setup.to),
+      one_packet_(pace_.time(network.wire().largest_packet())),
+      slipping_channels_(
+          static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
       drain_(setup.speedup),
       setup_(setup) {
   channels_.reserve(static_cast<std::size_t>(setup.channels));
@@ -35,7 +38,7 @@ void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t inpu
   }
   queue.push(packet);
   ++queued_;
-  wake_at(sim::max(packet.arrives, busy_until_));
+  wake_at(sim::max(packet.arrives, channel < slipping_channels_ ? slip_from_ : busy_until_));
 }
 
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
@@ -54,23 +57,26 @@ void Link::buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
   credits.coming(wire, known, events_.now());
   if (credits.starving) {
     credits.starving = false;
-    wake_at(sim::max(known, busy_until_));
+    wake_at(sim::max(known, channel < slipping_channels_ ? slip_from_ : busy_until_));
   }
 }
 
 void Link::handle(std::uint32_t event) {
-  if (event == kArrive) {
-    arrive();
+  if (event != kSend) {
+    arrive(event);
   } else if (events_.now() == wake_) {
     wake_ = sim::Time::never();
     send_next();
   }
 }
 
-void Link::arrive() {
-  const Packet packet = arriving_.front();
-  arriving_.pop();
-  if (!arriving_.empty()) events_.schedule(arriving_.front().arrives, sim::Priority::kArrive, *this, kArrive);
+void Link::arrive(std::uint32_t packet_class) {
+  RingBuffer<Packet>& arriving = arriving_[packet_class];
+  const Packet packet = arriving.front();
+  arriving.pop();
+  if (!arriving.empty()) {
+    events_.schedule(arriving.front().arrives, sim::Priority::kArrive, *this, packet_class);
+  }
   network_.deliver(packet, *this);
 }
 
@@ -84,11 +90,13 @@ void Link::wake_at(sim::Time at) {
 void Link::send_next() {
   const sim::Time now = events_.now();
   sim::Time next = sim::Time::never();  // when something may be sent if nothing can be now
+  const bool in_burst = now < busy_until_;
+  if (in_burst) next = busy_until_;
   std::uint8_t index = last_channel_;
   for (std::uint8_t turn = 0; turn < channel_count_; ++turn) {
     index = index + 1 == channel_count_ ? std::uint8_t{0} : static_cast<std::uint8_t>(index + 1);
     Channel& channel = channels_[index];
-    if (!channel.waiting.any()) continue;
+    if (!channel.waiting.any() || (in_burst && index >= slipping_channels_)) continue;
     const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
       // It must be there, and its input buffer must not be busy with other outputs.
       const Input& input = channel.inputs[i];
@@ -126,7 +134,7 @@ void Link::send_next() {
     channel.waiting.served(number);
     last_channel_ = index;
     transmit(packet, index, wire, input.from);
-    if (queued_ > 0) wake_at(busy_until_);
+    if (queued_ > 0) wake_at(slip_from_);
     return;
   }
   if (next != sim::Time::never()) wake_at(next);
@@ -144,7 +152,16 @@ void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link*
     in->drain_.use_until(end);
     in->buffer_freed(packet.channel, wire, end);
   }
-  busy_until_ = end;
+  if (start < busy_until_) {
+    // It slips in between the packets of the burst on the wire, which is that much longer under way.
+    slip_from_ = end;
+    busy_until_ += end - start;
+  } else {
+    busy_until_ = end;
+    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ && slipping_channels_ > 0
+                     ? start + one_packet_
+                     : end;
+  }
 
   wire_bytes += static_cast<std::uint64_t>(wire.count());
   payload_bytes += packet.payload;
@@ -155,8 +172,10 @@ void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link*
   if (packet.destination == to_) {
     // Its destination sees a packet when its last byte is there ...
     packet.arrives = end + delay_;
-    if (arriving_.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, kArrive);
-    arriving_.push(packet);
+    const auto packet_class = static_cast<std::uint32_t>(class_of(packet.kind));
+    RingBuffer<Packet>& arriving = arriving_[packet_class];
+    if (arriving.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, packet_class);
+    arriving.push(packet);
   } else {
     // ... and a switch passes on its first byte at once.
     packet.arrives = start + delay_;
@@ -177,10 +196,11 @@ std::string Link::why_waiting() const {
   std::string channels;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
-    for (int i = 0; i < setup_.inputs; ++i) waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
+    for (int i = 0; i < setup_.inputs; ++i)
+      waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
   }
-  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}", network_.name(setup_.from),
-                     network_.name(setup_.to), waiting, channels);
+  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}",
+                     network_.name(setup_.from), network_.name(setup_.to), waiting, channels);
 }
 
 }  // namespace infold::net

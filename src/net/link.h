@@ -7,6 +7,7 @@
 // The event queue is as small as the machine has links, however many packets are in flight.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,11 +32,11 @@ class alignas(64) Link final : public sim::Handler {
     NodeId to = 0;
     sim::Bandwidth rate;
     sim::Time latency;
-    sim::Time far_latency;    ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
-    int speedup = 1;          ///< outputs of the far chip that this link's buffer can feed at once
-    sim::Bytes buffer;        ///< of each virtual channel at the far end
-    int channels = 0;         ///< virtual channels
-    int inputs = 0;           ///< who can queue for this link at its near end
+    sim::Time far_latency;        ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 1;              ///< outputs of the far chip that this link's buffer can feed at once
+    sim::Bytes buffer;            ///< of each virtual channel at the far end
+    int channels = 0;             ///< virtual channels
+    int inputs = 0;               ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
   };
   Link(Network& network, const Setup& setup);
@@ -52,7 +53,7 @@ class alignas(64) Link final : public sim::Handler {
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
   /// Packets queued for it or on it.
-  bool idle() const { return queued_ == 0 && arriving_.empty(); }
+  bool idle() const { return queued_ == 0 && arriving_[0].empty() && arriving_[1].empty(); }
   bool all_credits_home() const;
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
@@ -72,10 +73,10 @@ class alignas(64) Link final : public sim::Handler {
     std::unique_ptr<Input[]> inputs;
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
-  enum Event : std::uint32_t { kSend, kArrive };
+  static constexpr std::uint32_t kSend = kPacketClasses;  // an event; others are arrivals of that class
 
   void handle(std::uint32_t event) override;
-  void arrive();
+  void arrive(std::uint32_t packet_class);
   void send_next();
   void wake_at(sim::Time at);
   bool join_train(Packet& last, const Packet& more) const;
@@ -95,9 +96,15 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t channel_count_;
   NodeId to_;
   std::vector<Channel> channels_;
-  Drain drain_;  // of this link's buffer at the far end
+  /// Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
+  /// not wait for a whole burst either, control channels may slip into a burst from then on.
+  sim::Time slip_from_;
+  sim::Time one_packet_;
+  std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
+  Drain drain_;                     // of this link's buffer at the far end
 
-  RingBuffer<Packet> arriving_;  // on the wire to their destination, first to arrive first
+  /// On the wire to their destination, first to arrive first; by class, since control may overtake data.
+  std::array<RingBuffer<Packet>, kPacketClasses> arriving_;
 
  public:
   // Statistics, plain members (sim/stats.h).

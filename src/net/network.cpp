@@ -19,10 +19,18 @@ struct InputNumbers {
   std::uint32_t take(const Blueprint& b, NodeId node) {
     return b.is_gpu(node) && !through_gpus ? 0 : next[node]++;
   }
-  explicit InputNumbers(const Blueprint& b) : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
+  explicit InputNumbers(const Blueprint& b)
+      : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
     for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kSenders;
   }
 };
+/// As many whole packets as fill a quarter of a buffer, on their way or acknowledged; one at least.
+sim::Bytes burst_that_fits(const FabricSpec& spec) {
+  const std::int64_t room =
+      spec.switch_chip.buffer.count() / 4 / WireCost(spec.packet).largest_packet().count();
+  const std::int64_t packets = std::clamp<std::int64_t>(room, 1, kMaxPayload / spec.packet.payload.count());
+  return spec.packet.payload * packets;
+}
 }  // namespace
 
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
@@ -33,7 +41,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       routes_(blueprint),
       layers_(routes_.layers()),
       wire_(spec.packet),
-      max_burst_(sim::min(sim::max(spec.switch_chip.buffer / 4, spec.packet.payload), sim::Bytes{kMaxPayload})),
+      max_burst_(burst_that_fits(spec)),
       lanes_(static_cast<std::size_t>(blueprint.gpus)),
       two_stages_(std::any_of(blueprint.spread_divisor.begin(), blueprint.spread_divisor.end(),
                               [](std::uint16_t d) { return d > 1; })),
@@ -69,7 +77,8 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
   for (std::size_t out = 0; out < setups.size(); ++out) {
     for (std::size_t in = 0; in < setups.size(); ++in) {
       const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
-      if (setups[in].to == setups[out].from && passes) links_[out]->set_input(setups[in].far_input, *links_[in]);
+      if (setups[in].to == setups[out].from && passes)
+        links_[out]->set_input(setups[in].far_input, *links_[in]);
     }
   }
 }
@@ -111,9 +120,9 @@ std::uint16_t Network::spread_of(std::uint64_t address) const {
 }
 
 bool Network::quiet() const {
-  return packets_sent_ == packets_delivered_ &&
-         std::all_of(links_.begin(), links_.end(),
-                     [](const auto& l) { return l->idle() && l->all_credits_home(); });
+  return packets_sent_ == packets_delivered_ && std::all_of(links_.begin(), links_.end(), [](const auto& l) {
+           return l->idle() && l->all_credits_home();
+         });
 }
 
 std::vector<std::string> Network::who_waits() const {

@@ -32,17 +32,17 @@ constexpr PacketClass class_of(PacketKind kind) {
 /// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
 /// headers, acknowledgements, credits and statistics.
 struct Packet {
-  sim::Time arrives;            ///< when the chip it is bound for can act on it; kept by the links
-  std::uint32_t flow = 0;       ///< whose data these are; means something to the endpoints only
-  std::uint32_t offset = 0;     ///< where in the flow, in bytes
-  ValuesId values = 0;          ///< means something in functional mode only
-  std::uint16_t payload = 0;    ///< bytes of data in all its packets
-  std::uint16_t packets = 1;    ///< how many packets this stands for
+  sim::Time arrives;          ///< when the chip it is bound for can act on it; kept by the links
+  std::uint32_t flow = 0;     ///< whose data these are; means something to the endpoints only
+  std::uint32_t offset = 0;   ///< where in the flow, in bytes
+  ValuesId values = 0;        ///< means something in functional mode only
+  std::uint16_t payload = 0;  ///< bytes of data in all its packets
+  std::uint16_t packets = 1;  ///< how many packets this stands for
   NodeId source = 0;
   NodeId destination = 0;
-  std::uint16_t spread = 0;     ///< picks one of several parallel links
+  std::uint16_t spread = 0;  ///< picks one of several parallel links
   PacketKind kind = PacketKind::kWrite;
-  std::uint8_t channel = 0;     ///< virtual channel of the buffer that holds it; kept by the links
+  std::uint8_t channel = 0;  ///< virtual channel of the buffer that holds it; kept by the links
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
 inline constexpr std::int64_t kMaxPayload = 0xffff;
@@ -51,13 +51,17 @@ inline constexpr std::int64_t kMaxPayload = 0xffff;
 class WireCost {
  public:
   explicit WireCost(const PacketSpec& spec)
-      : per_packet_{spec.header.count(), spec.ack.count(), spec.header.count()} {}
+      : per_packet_{spec.header.count(), spec.ack.count(), spec.header.count()},
+        largest_(sim::max(spec.payload + spec.header, spec.ack)) {}
+  /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
+  sim::Bytes largest_packet() const { return largest_; }
   sim::Bytes of(const Packet& p) const {
     return sim::Bytes{p.payload + p.packets * per_packet_[static_cast<std::size_t>(p.kind)]};
   }
 
  private:
   std::array<std::int64_t, 3> per_packet_;
+  sim::Bytes largest_;
 };
 
 }  // namespace infold::net

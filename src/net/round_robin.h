@@ -12,7 +12,8 @@ class RoundRobin {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   explicit RoundRobin(int inputs)
-      : words_(static_cast<std::uint16_t>((inputs + 63) / 64)), rest_(words_ > 1 ? new std::uint64_t[words_]() : nullptr) {}
+      : words_(static_cast<std::uint16_t>((inputs + 63) / 64)),
+        rest_(words_ > 1 ? new std::uint64_t[words_]() : nullptr) {}
 
   bool any() const { return waiting_ != 0; }
   void add(std::uint32_t input) {
@@ -23,7 +24,9 @@ class RoundRobin {
     word(input / 64) &= ~(std::uint64_t{1} << (input % 64));
     --waiting_;
   }
-  void served(std::uint32_t input) { turn_ = static_cast<std::uint16_t>(input + 1 == words_ * 64U ? 0 : input + 1); }
+  void served(std::uint32_t input) {
+    turn_ = static_cast<std::uint16_t>(input + 1 == words_ * 64U ? 0 : input + 1);
+  }
 
   /// The first waiting input that is ready, starting at the one whose turn it is; kNone if none is.
   template <class Ready>

@@ -5,7 +5,6 @@
 #include <bit>
 #include <functional>
 
-
 namespace infold::sim {
 
 EventQueue::EventQueue() : slots_(kSlots, kNil), occupied_(kSlots / 64), summary_(kSlots / 64 / 64) {}
@@ -95,9 +94,8 @@ EventQueue::Node EventQueue::sort_slot(std::uint32_t last) {
     index = next;
   }
   if (!sorted) {
-    std::sort(current_.begin(), current_.end(), [](const Node& a, const Node& b) {
-      return a.key != b.key ? a.key > b.key : a.next < b.next;
-    });
+    std::sort(current_.begin(), current_.end(),
+              [](const Node& a, const Node& b) { return a.key != b.key ? a.key > b.key : a.next < b.next; });
   }
   const Node event = current_.back();
   current_.pop_back();
@@ -116,7 +114,8 @@ std::uint64_t EventQueue::next_occupied_slot() const {
   std::uint64_t word = (position / 64 + 1) % kWords;
   while (ahead <= kSlots) {
     const std::uint64_t in_summary = summary_[word / 64] >> (word % 64);
-    const std::uint64_t skip = in_summary == 0 ? 64 - word % 64 : static_cast<std::uint64_t>(std::countr_zero(in_summary));
+    const std::uint64_t skip =
+        in_summary == 0 ? 64 - word % 64 : static_cast<std::uint64_t>(std::countr_zero(in_summary));
     ahead += skip * 64;
     word = (word + skip) % kWords;
     if (in_summary != 0) return start + ahead + static_cast<std::uint64_t>(std::countr_zero(occupied_[word]));

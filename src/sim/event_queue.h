@@ -104,8 +104,8 @@ class EventQueue {
   Time now_;
   std::uint64_t scheduled_ = 0;
   std::uint64_t handled_ = 0;
-  std::uint64_t slot_ = 0;       // the slot being handled, counted from time zero
-  std::vector<Node> current_;    // what is left of its events, the next one last
+  std::uint64_t slot_ = 0;            // the slot being handled, counted from time zero
+  std::vector<Node> current_;         // what is left of its events, the next one last
   std::vector<std::uint32_t> slots_;  // of each slot the node scheduled last
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;

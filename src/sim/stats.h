@@ -12,7 +12,9 @@ namespace infold::sim {
 class StatRegistry {
  public:
   /// `counter` must outlive the registry.
-  void add(std::string name, const std::uint64_t& counter) { entries_.emplace_back(std::move(name), &counter); }
+  void add(std::string name, const std::uint64_t& counter) {
+    entries_.emplace_back(std::move(name), &counter);
+  }
 
   /// Current values in order of registration.
   std::vector<std::pair<std::string, std::uint64_t>> snapshot() const {

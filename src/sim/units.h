@@ -34,8 +34,12 @@ class Time {
   std::int64_t ps_ = 0;
 };
 
-constexpr Time max(Time a, Time b) { return a < b ? b : a; }
-constexpr Time min(Time a, Time b) { return a < b ? a : b; }
+constexpr Time max(Time a, Time b) {
+  return a < b ? b : a;
+}
+constexpr Time min(Time a, Time b) {
+  return a < b ? a : b;
+}
 
 /// An amount of data.
 class Bytes {
@@ -60,8 +64,12 @@ class Bytes {
   std::int64_t n_ = 0;
 };
 
-constexpr Bytes min(Bytes a, Bytes b) { return a < b ? a : b; }
-constexpr Bytes max(Bytes a, Bytes b) { return a < b ? b : a; }
+constexpr Bytes min(Bytes a, Bytes b) {
+  return a < b ? a : b;
+}
+constexpr Bytes max(Bytes a, Bytes b) {
+  return a < b ? b : a;
+}
 
 /// Bytes a second.
 class Bandwidth {
@@ -115,13 +123,27 @@ class Pace {
 };
 
 namespace literals {
-constexpr Time operator""_ps(unsigned long long v) { return Time::ps(static_cast<std::int64_t>(v)); }
-constexpr Time operator""_ns(unsigned long long v) { return Time::ns(static_cast<std::int64_t>(v)); }
-constexpr Time operator""_us(unsigned long long v) { return Time::us(static_cast<std::int64_t>(v)); }
-constexpr Bytes operator""_B(unsigned long long v) { return Bytes{static_cast<std::int64_t>(v)}; }
-constexpr Bytes operator""_KiB(unsigned long long v) { return Bytes::kib(static_cast<std::int64_t>(v)); }
-constexpr Bytes operator""_MiB(unsigned long long v) { return Bytes::mib(static_cast<std::int64_t>(v)); }
-constexpr Bytes operator""_GiB(unsigned long long v) { return Bytes::gib(static_cast<std::int64_t>(v)); }
+constexpr Time operator""_ps(unsigned long long v) {
+  return Time::ps(static_cast<std::int64_t>(v));
+}
+constexpr Time operator""_ns(unsigned long long v) {
+  return Time::ns(static_cast<std::int64_t>(v));
+}
+constexpr Time operator""_us(unsigned long long v) {
+  return Time::us(static_cast<std::int64_t>(v));
+}
+constexpr Bytes operator""_B(unsigned long long v) {
+  return Bytes{static_cast<std::int64_t>(v)};
+}
+constexpr Bytes operator""_KiB(unsigned long long v) {
+  return Bytes::kib(static_cast<std::int64_t>(v));
+}
+constexpr Bytes operator""_MiB(unsigned long long v) {
+  return Bytes::mib(static_cast<std::int64_t>(v));
+}
+constexpr Bytes operator""_GiB(unsigned long long v) {
+  return Bytes::gib(static_cast<std::int64_t>(v));
+}
 constexpr Bandwidth operator""_GBps(unsigned long long v) {
   return Bandwidth::gb_per_s(static_cast<std::int64_t>(v));
 }

@@ -1,0 +1,202 @@
+// A collective on a machine: when ranks start and end, what is traced, and who is named when it hangs.
+#include "coll/execution.h"
+
+#include <numeric>
+
+#include "coll/algorithms.h"
+
+namespace infold::coll {
+namespace {
+
+class ExecutionTest : public testing::Test {
+ protected:
+  static gpu::MachineSpec machine_spec() {
+    gpu::MachineSpec spec;
+    spec.gpus = 4;
+    spec.gpu.launch = 5_us;
+    return spec;
+  }
+  static Tuning tuning() {
+    Tuning t;
+    t.channels = 2;
+    t.threads = 32;
+    t.min_bytes_per_thread = 1_B;
+    return t;
+  }
+  Program compiled(Collective collective, sim::Bytes bytes) {
+    return compile_ring({.collective = collective,
+                         .bytes = bytes,
+                         .element = 4_B,
+                         .gpus = gpus,
+                         .fabric = &machine.blueprint(),
+                         .tuning = tuning()});
+  }
+  Execution::Options options() {
+    return {.tuning = tuning(), .values = nullptr, .trace = nullptr, .rank_done = {}};
+  }
+
+  gpu::Machine machine{machine_spec(), {}};
+  std::vector<int> gpus{0, 1, 2, 3};
+};
+
+TEST_F(ExecutionTest, ARankIsDoneOnceAndSaysWhen) {
+  const Program program = compiled(Collective::kAllReduce, 40'000_B);
+  std::vector<std::pair<int, sim::Time>> done;
+  Execution::Options with_news = options();
+  with_news.rank_done = [&](int rank, sim::Time at) { done.emplace_back(rank, at); };
+  Execution execution(machine, program, gpus, with_news);
+  for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 0_us);
+  EXPECT_FALSE(execution.done());
+  machine.events().run();
+  EXPECT_TRUE(execution.done());
+  ASSERT_EQ(done.size(), 4u);
+  for (const auto& [rank, at] : done) EXPECT_EQ(execution.finished(rank), at);
+  EXPECT_TRUE(execution.who_waits().empty());
+  EXPECT_TRUE(machine.quiet());
+}
+
+TEST_F(ExecutionTest, GivesItsSmsBack) {
+  const Program program = compiled(Collective::kAllReduce, 40'000_B);
+  Execution execution(machine, program, gpus, options());
+  for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 0_us);
+  machine.events().run(1);
+  EXPECT_EQ(machine.gpu(0).workgroups(), 2) << "one a channel while it runs";
+  machine.events().run();
+  for (int gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(machine.gpu(gpu).workgroups(), 0);
+}
+
+TEST_F(ExecutionTest, StartsALaunchAfterItIsReached) {
+  const Program program = compiled(Collective::kAllReduce, 0_B);
+  Execution execution(machine, program, gpus, options());
+  for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 1_us * rank);
+  machine.events().run();
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(execution.finished(rank), 5_us + 1_us * rank);
+}
+
+TEST_F(ExecutionTest, EverybodyWaitsForALateRank) {
+  const Program program = compiled(Collective::kAllReduce, 4'000_B);
+  Execution execution(machine, program, gpus, options());
+  for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, 0_us);
+  execution.enqueue(3, 500_us);
+  machine.events().run();
+  for (int rank = 0; rank < 4; ++rank) EXPECT_GT(execution.finished(rank), 505_us);
+}
+
+TEST_F(ExecutionTest, NamesWhoWaitsForARankThatNeverComes) {
+  const Program program = compiled(Collective::kAllReduce, 4'000_B);
+  Execution execution(machine, program, gpus, options());
+  for (int rank : {0, 1, 3}) execution.enqueue(rank, 0_us);
+  machine.events().run();
+  EXPECT_FALSE(execution.done());
+  const auto lines = execution.who_waits();
+  ASSERT_EQ(lines.size(), 3u * 2) << "two channels of three ranks; rank 2 never began";
+  // Rank 3 gets nothing from rank 2, so rank 0 gets only what 3 sent unasked, and so on round the ring.
+  EXPECT_THAT(
+      lines,
+      testing::Contains(testing::HasSubstr(
+          "rank 3 channel 0 step 2 of 7 (recv-reduce-send), slice at byte 0: waits for data from rank 2")));
+  EXPECT_THAT(
+      lines,
+      testing::Contains(testing::HasSubstr(
+          "rank 0 channel 1 step 3 of 7 (recv-reduce-send), slice at byte 0: waits for data from rank 3")));
+  EXPECT_THAT(lines,
+              testing::Contains(testing::HasSubstr("rank 1 channel 0 step 4 of 7 (recv-reduce-copy-send)")));
+  EXPECT_TRUE(machine.network().who_waits().empty()) << "nothing is stuck in the fabric";
+}
+
+// A program that only sends: the sender runs ahead by the slots of the buffer and then waits for one.
+TEST_F(ExecutionTest, ASenderRunsAheadByTheBufferAndNoFurther) {
+  Program program;
+  program.ranks = 2;
+  program.channels = 1;
+  program.lists.resize(2);
+  for (int i = 0; i < 6; ++i) {
+    Step send;
+    send.to = 1;
+    send.uses_input = true;
+    send.bytes = 1'000_B;
+    program.steps(0, 0).push_back(send);
+    Step recv;
+    recv.from = 0;
+    recv.writes_output = true;
+    recv.bytes = 1'000_B;
+    program.steps(1, 0).push_back(recv);
+  }
+  Execution execution(machine, program, {0, 1}, options());
+  execution.enqueue(0, 0_us);
+  machine.events().run();
+  EXPECT_EQ(execution.who_waits(),
+            (std::vector<std::string>{"rank 0 channel 0 step 5 of 6 (send), slice at byte 0: waits "
+                                      "for rank 1 to free a buffer slot"}));
+  execution.enqueue(1, machine.events().now());
+  machine.events().run();
+  EXPECT_TRUE(execution.done());
+}
+
+TEST_F(ExecutionTest, RanksMayBeOnAnyGpus) {
+  gpus = {3, 1};
+  const Program program = compiled(Collective::kAllGather, 8'000_B);
+  Execution execution(machine, program, gpus, options());
+  execution.enqueue(0, 0_us);
+  execution.enqueue(1, 0_us);
+  machine.events().run();
+  EXPECT_TRUE(execution.done());
+  EXPECT_EQ(machine.network().payload_sent(3), 4'000u);
+  EXPECT_EQ(machine.network().payload_sent(1), 4'000u);
+  EXPECT_EQ(machine.network().payload_sent(0), 0u);
+}
+
+TEST_F(ExecutionTest, TracesEachStepOfEachRankAndChannel) {
+  const Program program = compiled(Collective::kAllReduce, 4'000_B);
+  sim::TraceRecorder trace(1'000);
+  Execution::Options traced = options();
+  traced.trace = &trace;
+  Execution execution(machine, program, gpus, traced);
+  for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 0_us);
+  machine.events().run();
+  EXPECT_EQ(trace.tracks().size(), 4u * 2);
+  EXPECT_EQ(trace.tracks()[3], "rank 1 channel 1");
+  EXPECT_EQ(trace.spans().size(), 4u * 2 * 7);
+  for (const auto& span : trace.spans()) EXPECT_LE(span.start, span.end);
+}
+
+TEST_F(ExecutionTest, SeveralMayFollowEachOtherOnOneMachine) {
+  const Program program = compiled(Collective::kReduceScatter, 40'000_B);
+  std::vector<std::unique_ptr<Execution>> executions;
+  for (int i = 0; i < 3; ++i) {
+    executions.push_back(std::make_unique<Execution>(machine, program, gpus, options()));
+    for (int rank = 0; rank < 4; ++rank) executions.back()->enqueue(rank, machine.events().now());
+    machine.events().run();
+    EXPECT_TRUE(executions.back()->done());
+    EXPECT_TRUE(machine.quiet());
+  }
+  const auto took = [&](int i, sim::Time from) {
+    return executions[static_cast<std::size_t>(i)]->finished(0) - from;
+  };
+  EXPECT_GT(took(1, executions[0]->finished(0)), 5_us);
+}
+
+TEST(Execution, CarriesValuesOnAFunctionalMachine) {
+  gpu::MachineSpec spec;
+  spec.gpus = 3;
+  gpu::Machine machine(spec, {.burst = 4_KiB, .functional = true});
+  const std::vector<int> gpus{0, 1, 2};
+  Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kSum, 9);
+  const Tuning tuning;
+  const Program program = compile_ring({.collective = Collective::kAllReduce,
+                                        .bytes = 60'000_B,
+                                        .element = 4_B,
+                                        .gpus = gpus,
+                                        .fabric = &machine.blueprint(),
+                                        .tuning = tuning});
+  Execution execution(machine, program, gpus,
+                      {.tuning = tuning, .values = &values, .trace = nullptr, .rank_done = {}});
+  for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, {});
+  machine.events().run();
+  EXPECT_EQ(values.wrong(), 0u);
+  store(values.type(), values.output(1), 100, 99.0);
+  EXPECT_EQ(values.wrong(), 1u);
+}
+
+}  // namespace
+}  // namespace infold::coll

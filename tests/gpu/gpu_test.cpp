@@ -1,0 +1,121 @@
+// A GPU on its machine: workgroups and their SMs, flags and when they are seen, writes and what they cost.
+#include "gpu/gpu.h"
+
+#include "gpu/machine.h"
+#include "mover_help.h"
+
+namespace infold::gpu {
+namespace {
+
+MachineSpec two_gpus() {
+  MachineSpec spec;
+  spec.gpus = 2;
+  spec.gpu.sms = 4;
+  spec.gpu.poll = 300_ns;
+  spec.fabric.link = {.rate = 25_GBps, .latency = 100_ns};
+  spec.fabric.switch_chip.latency = 50_ns;
+  return spec;
+}
+
+class GpuTest : public testing::Test, protected sim::Handler {
+ protected:
+  void handle(std::uint32_t arg) override { seen.emplace_back(arg, machine.events().now()); }
+  using Seen = std::vector<std::pair<std::uint32_t, sim::Time>>;
+
+  Machine machine{two_gpus(), {}};
+  Seen seen;
+};
+
+TEST_F(GpuTest, AFlagIsSeenAfterItsWayAndAPoll) {
+  const SignalId id = machine.signals().add(*this, 7);
+  machine.gpu(0).signal(id, 1, 0);
+  machine.events().run();
+  EXPECT_EQ(seen, (Seen{{7, 40_ps * (8 + 16) + 250_ns + 300_ns}}));
+}
+
+TEST_F(GpuTest, AFlagToItselfIsSeenAfterAPoll) {
+  const SignalId id = machine.signals().add(*this, 7);
+  machine.gpu(0).signal(id, 0, 0);
+  machine.events().run();
+  EXPECT_EQ(seen, (Seen{{7, 300_ns}}));
+  EXPECT_EQ(machine.network().packets_sent(), 0u);
+}
+
+TEST_F(GpuTest, EachFlagWakesItsOwnWaiterEachTime) {
+  machine.signals().add(*this, 1);
+  const SignalId second = machine.signals().add(*this, 2);
+  for (int i = 0; i < 3; ++i) machine.gpu(0).signal(second, 1, 0);
+  machine.events().run();
+  ASSERT_EQ(seen.size(), 3u);
+  for (const auto& [arg, at] : seen) EXPECT_EQ(arg, 2u);
+}
+
+TEST_F(GpuTest, WorkgroupsTakeAnSmEachAndGiveItBack) {
+  Gpu& gpu = machine.gpu(0);
+  Mover& a = gpu.take_workgroup(4_KiB, 0_B);
+  Mover& b = gpu.take_workgroup(4_KiB, 0_B);
+  EXPECT_EQ(gpu.workgroups(), 2);
+  EXPECT_NE(a.sender(), b.sender()) << "each takes its own turns at the links";
+  const std::uint32_t place = a.sender();
+  gpu.release_workgroup(a);
+  EXPECT_EQ(gpu.workgroups(), 1);
+  EXPECT_EQ(gpu.take_workgroup(4_KiB, 0_B).sender(), place) << "a place that was given back is used again";
+}
+
+TEST_F(GpuTest, ThereAreNoMoreWorkgroupsThanSms) {
+  for (int i = 0; i < 4; ++i) machine.gpu(0).take_workgroup(4_KiB, 0_B);
+  EXPECT_DEATH(machine.gpu(0).take_workgroup(4_KiB, 0_B), "an SM of its own");
+}
+
+TEST_F(GpuTest, AMoveWritesTheOtherMemoryAndIsAcknowledged) {
+  Client client(machine.events());
+  Mover& mover = machine.gpu(0).take_workgroup(32_KiB, 0_B);
+  Move move;
+  move.bytes = 10'000_B;
+  move.to = 1;
+  move.client = &client;
+  mover.start(move);
+  EXPECT_FALSE(machine.quiet());
+  machine.events().run();
+  EXPECT_EQ(client.order(), "i0c0");
+  EXPECT_EQ(machine.gpu(0).memory().read_bytes, 10'000u);
+  EXPECT_EQ(machine.gpu(1).memory().written_bytes, 10'000u);
+  EXPECT_EQ(machine.network().payload_received(1), 10'000u);
+  EXPECT_TRUE(machine.quiet());
+}
+
+TEST_F(GpuTest, MovesBothWaysDoNotMeet) {
+  Client clients[2] = {Client(machine.events()), Client(machine.events())};
+  for (int gpu : {0, 1}) {
+    Move move;
+    move.bytes = 100'000_B;
+    move.to = 1 - gpu;
+    move.client = &clients[gpu];
+    machine.gpu(gpu).take_workgroup(32_KiB, 0_B).start(move);
+  }
+  machine.events().run();
+  for (const Client& client : clients) EXPECT_EQ(client.order(), "i0c0");
+  EXPECT_EQ(machine.gpu(0).memory().written_bytes, 100'000u);
+  EXPECT_EQ(machine.gpu(1).memory().written_bytes, 100'000u);
+}
+
+TEST(Gpu, AMemorySlowerThanTheLinkHoldsUpTheSender) {
+  sim::Time took[2];
+  for (int slow : {0, 1}) {
+    MachineSpec spec = two_gpus();
+    spec.gpu.hbm.bandwidth = slow != 0 ? 5_GBps : 2'000_GBps;
+    Machine machine(spec, {});
+    Client client(machine.events());
+    Move move;
+    move.bytes = 1_MiB;
+    move.to = 1;
+    move.client = &client;
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    machine.events().run();
+    took[slow] = client.when('i', 0);
+  }
+  EXPECT_GT(took[1], took[0] * 3);
+}
+
+}  // namespace
+}  // namespace infold::gpu

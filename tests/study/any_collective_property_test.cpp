@@ -1,0 +1,122 @@
+// The promise of the whole: any collective of any size and type, on any machine and with any settings that
+// pass check(), gives the right values on every rank, moves the bytes it must and no more, takes the same
+// time whether or not values are carried, and takes it again the next time.
+#include "coll/dtype.h"
+#include "job_help.h"
+
+namespace infold::study {
+namespace {
+
+using support::any_of;
+using support::pick;
+
+struct Case {
+  SystemSpec system;
+  CollectiveJob job;
+};
+
+void any_system(SystemSpec& system, net::Topology topology, sim::Random& random) {
+  const support::Fabric fabric = support::random_fabric(topology, random);
+  system.machine.gpus = fabric.gpus;
+  system.machine.fabric = fabric.spec;
+  auto& gpu = system.machine.gpu;
+  gpu.hbm.bandwidth = any_of(random, {20_GBps, 900_GBps, 2039_GBps});
+  gpu.hbm.latency = sim::Time::ns(any_of(random, {0, 400, 3'000}));
+  gpu.sm_port = any_of(random, {1_B, 64_B});
+  gpu.poll = sim::Time::ns(any_of(random, {0, 300}));
+  coll::Tuning& t = system.coll;
+  t.channels = pick(random, 1, 8);
+  t.threads = any_of(random, {32, 97, 512});
+  t.in_flight_per_thread = any_of(random, {4_B, 5_B, 64_B});
+  t.buffer = any_of(random, {4_KiB, 5'001_B, 16_KiB, 4_MiB});
+  t.buffer_steps = any_of(random, {4, 6, 8, 16});
+  t.slice_steps = pick(random, 1, 2);
+  t.slices_per_chunk = pick(random, 1, t.buffer_steps / t.slice_steps - 1);
+  t.min_bytes_per_thread = any_of(random, {1_B, 8_B, 64_B});
+}
+
+sim::Bytes any_size(Collective collective, sim::Bytes element, int ranks, sim::Random& random) {
+  std::int64_t elements = 0;
+  switch (random.below(5)) {
+    case 0:
+      elements = any_of(random, {0, 1, 2, 3});
+      break;
+    case 1:
+      elements = pick(random, 1, ranks);
+      break;
+    case 2:
+      elements = pick(random, 1, 300);
+      break;
+    default:
+      elements = pick(random, 1, 6'000);
+      break;
+  }
+  if (collective != Collective::kAllReduce) elements = (elements + ranks - 1) / ranks * ranks;
+  return element * elements;
+}
+
+void any_job(CollectiveJob& job, const SystemSpec& system, sim::Random& random) {
+  job = job_on(system,
+               any_of(random, {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather}),
+               {});
+  job.gpus = random.below(2) == 0 ? system.machine.gpus : pick(random, 1, system.machine.gpus);
+  job.type = any_of(
+      random, {coll::DataType::kFp32, coll::DataType::kFp16, coll::DataType::kBf16, coll::DataType::kInt32});
+  job.op = any_of(random, {coll::ReduceOp::kSum, coll::ReduceOp::kProd, coll::ReduceOp::kMin,
+                           coll::ReduceOp::kMax, coll::ReduceOp::kAvg});
+  job.bytes = any_size(job.collective, coll::size_of(job.type), job.gpus, random);
+  job.iterations = any_of(random, {1, 1, 1, 3});
+  job.burst = any_of(random, {BurstChoice{false, 0_B}, BurstChoice{false, 1'023_B}, BurstChoice{false, 4_KiB},
+                              BurstChoice{true, 0_B}});
+}
+
+std::string described(const CollectiveJob& job) {
+  return fmt::format("{} of {} bytes of {}, {}, on {} of {} GPUs, {} iterations, burst {}{}",
+                     sim::name_of(job.collective), job.bytes.count(), sim::name_of(job.type),
+                     sim::name_of(job.op), job.gpus, job.system->machine.gpus, job.iterations,
+                     job.burst.automatic ? "auto " : "", job.burst.bytes.count());
+}
+
+void expect_same_timing(const CollectiveResult& a, const CollectiveResult& b) {
+  EXPECT_EQ(a.time, b.time) << a.time.count_ps() << " and " << b.time.count_ps() << " ps";
+  EXPECT_EQ(a.link_bytes_per_gpu, b.link_bytes_per_gpu);
+  EXPECT_EQ(a.wire_bytes_per_gpu, b.wire_bytes_per_gpu);
+  EXPECT_EQ(a.hbm_bytes_per_gpu, b.hbm_bytes_per_gpu);
+  EXPECT_EQ(a.packet_hops, b.packet_hops);
+  EXPECT_EQ(a.sms, b.sms);
+}
+
+class AnyCollective : public testing::TestWithParam<net::Topology> {};
+INSTANTIATE_TEST_SUITE_P(Topologies, AnyCollective, testing::ValuesIn(support::every_topology()),
+                         [](const auto& tested) { return support::identifier(tested.param); });
+
+TEST_P(AnyCollective, IsRightMovesWhatItMustAndTakesTheSameTimeAgain) {
+  for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+    sim::Random random(sim::mix(seed + 1'000));
+    SystemSpec system;
+    any_system(system, GetParam(), random);
+    ASSERT_FALSE(check(system)) << check(system)->why;
+    CollectiveJob job;
+    any_job(job, system, random);
+    SCOPED_TRACE(fmt::format("seed {}: {}", seed, described(job)));
+
+    job.check = true;
+    const CollectiveResult checked = result_of(job);
+    EXPECT_EQ(checked.wrong, 0u);
+    EXPECT_EQ(checked.link_bytes_per_gpu,
+              bytes_to_send(job.collective, job.bytes, job.gpus) / static_cast<std::uint64_t>(job.gpus));
+    EXPECT_GE(checked.wire_bytes_per_gpu, checked.link_bytes_per_gpu);
+
+    job.check = false;
+    const CollectiveResult timed = result_of(job);
+    EXPECT_FALSE(timed.wrong.has_value());
+    expect_same_timing(checked, timed);
+
+    const CollectiveResult again = result_of(job);
+    expect_same_timing(timed, again);
+    EXPECT_EQ(timed.events, again.events);
+  }
+}
+
+}  // namespace
+}  // namespace infold::study

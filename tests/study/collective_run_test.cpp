@@ -1,0 +1,243 @@
+// study::run, behaviour by behaviour: bytes, bounds, iterations, refusals, interruption.
+#include "coll/values.h"
+#include "job_help.h"
+
+namespace infold::study {
+namespace {
+
+TEST(CollectiveRun, ASingleGpuCopiesAndUsesNoLink) {
+  const SystemSpec system = small_system();
+  for (Collective c : {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather}) {
+    CollectiveJob job = job_on(system, c, 100'000_B);
+    job.gpus = 1;
+    job.check = true;
+    const CollectiveResult r = result_of(job);
+    EXPECT_EQ(r.wrong, 0u);
+    EXPECT_EQ(r.link_bytes_per_gpu, 0u);
+    EXPECT_EQ(r.wire_bytes_per_gpu, 0u);
+    EXPECT_EQ(r.hbm_bytes_per_gpu, 200'000u) << "read once, written once";
+    EXPECT_EQ(r.busbw_gbps, 0);
+  }
+}
+
+TEST(CollectiveRun, NoBytesTakeTheTimeOfALaunch) {
+  SystemSpec system = small_system();
+  system.machine.gpu.launch = 20_us;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 0_B);
+  job.check = true;
+  const CollectiveResult r = result_of(job);
+  EXPECT_EQ(r.time, 20_us);
+  EXPECT_EQ(r.wrong, 0u);
+  EXPECT_EQ(r.packet_hops, 0u);
+}
+
+TEST(CollectiveRun, WireBytesAreDataHeadersAcknowledgementsAndFlags) {
+  SystemSpec system = small_system(2, 1);
+  system.coll.channels = 1;
+  const CollectiveResult r = result_of(job_on(system, Collective::kAllGather, 4'096_B));
+  // Each sends its 2 KiB as two slices of 1 KiB: 16 packets with headers, 16 acknowledgements, and of the
+  // flags two tails to the other and two heads back.
+  EXPECT_EQ(r.link_bytes_per_gpu, 2'048u);
+  EXPECT_EQ(r.wire_bytes_per_gpu % 8, 0u);
+  const std::uint64_t flags = r.wire_bytes_per_gpu - 2'048 - 16 * 16 - 16 * 16;
+  EXPECT_EQ(flags % 24, 0u);
+  EXPECT_GE(flags / 24, 2u);
+}
+
+TEST(CollectiveRun, MemoryTrafficFollowsTheSteps) {
+  SystemSpec system = small_system(4, 1);
+  const CollectiveResult r = result_of(job_on(system, Collective::kAllGather, 400'000_B));
+  // Own share: read and written here. Each of three others: written into the buffer by a packet, read from
+  // there, written to the output.
+  EXPECT_EQ(r.hbm_bytes_per_gpu, 2u * 100'000 + 3u * 3 * 100'000);
+}
+
+TEST(CollectiveRun, BusBandwidthFollowsFromTheTime) {
+  const SystemSpec system = small_system();
+  const CollectiveResult r = result_of(job_on(system, Collective::kAllReduce, 1_MiB));
+  EXPECT_NEAR(r.algbw_gbps, 1'048'576 / r.time.in_s() * 1e-9, 1e-9);
+  EXPECT_NEAR(r.busbw_gbps, r.algbw_gbps * 2 * 7 / 8, 1e-9);
+}
+
+// On switch planes 128 of every 160 bytes on a GPU's links are data: a header with each packet out, an
+// acknowledgement for each packet in.
+TEST(CollectiveRun, BusBandwidthStaysBelowThePayloadBoundOfTheLinks) {
+  SystemSpec system = small_system(8, 4);
+  system.coll.channels = 16;
+  const double bound = 4 * 25.0 * 128 / 160;
+  for (Collective c : {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather}) {
+    for (sim::Bytes burst : {0_B, 4_KiB}) {
+      CollectiveJob job = job_on(system, c, 8_MiB);
+      job.burst.bytes = burst;
+      const CollectiveResult r = result_of(job);
+      EXPECT_LE(r.busbw_gbps, bound);
+      EXPECT_GE(r.busbw_gbps, bound / 2) << "and comes near it";
+    }
+  }
+}
+
+TEST(CollectiveRun, LinkTimeIsNeverExceeded) {
+  const SystemSpec system = small_system(4, 2);
+  const CollectiveResult r = result_of(job_on(system, Collective::kAllReduce, 1_MiB));
+  const double link_seconds = static_cast<double>(r.wire_bytes_per_gpu) / (2 * 25e9);
+  EXPECT_GE(r.time.in_s(), link_seconds);
+}
+
+TEST(CollectiveRun, BurstsMoveTheSameBytesInAboutTheSameTime) {
+  const SystemSpec system = small_system(8, 4);
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 8_MiB);
+  const CollectiveResult packets = result_of(job);
+  job.burst.bytes = 4_KiB;
+  const CollectiveResult bursts = result_of(job);
+  EXPECT_EQ(packets.link_bytes_per_gpu, bursts.link_bytes_per_gpu);
+  EXPECT_EQ(packets.packet_hops, bursts.packet_hops);
+  EXPECT_EQ(packets.wire_bytes_per_gpu, bursts.wire_bytes_per_gpu);
+  EXPECT_LT(bursts.events, packets.events / 2);
+  EXPECT_NEAR(bursts.time.in_us() / packets.time.in_us(), 1.0, 0.04);
+}
+
+TEST(CollectiveRun, AutoGoesPacketByPacketWhileThatIsCheap) {
+  const SystemSpec system = small_system();
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 64_KiB);
+  job.burst.automatic = true;
+  EXPECT_EQ(result_of(job).burst, 0_B);
+  job.bytes = 32_MiB;
+  EXPECT_EQ(result_of(job).burst, 4_KiB);
+}
+
+TEST(CollectiveRun, UsesAsManySmsAsChannels) {
+  SystemSpec system = small_system();
+  system.coll.channels = 5;
+  EXPECT_EQ(result_of(job_on(system, Collective::kAllReduce, 4_MiB)).sms, 5);
+  EXPECT_EQ(result_of(job_on(system, Collective::kAllReduce, 4_B)).sms, 1) << "more are not worth it";
+}
+
+TEST(Iterations, OfLargeSizesTakeAboutTheTimeOfOne) {
+  const SystemSpec system = small_system();
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 4_MiB);
+  job.burst.bytes = 4_KiB;
+  const CollectiveResult one = result_of(job);
+  job.iterations = 4;
+  const CollectiveResult four = result_of(job);
+  EXPECT_NEAR(four.time.in_us() / one.time.in_us(), 1.0, 0.1);
+  EXPECT_EQ(four.link_bytes_per_gpu, one.link_bytes_per_gpu);
+  EXPECT_EQ(four.packet_hops, 4 * one.packet_hops);
+}
+
+TEST(Iterations, OfTinySizesAreBoundByTheHost) {
+  SystemSpec system = small_system(2, 1);
+  system.machine.gpu.launch = 1_us;
+  system.machine.gpu.host_enqueue = 50_us;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 8_B);
+  job.iterations = 10;
+  EXPECT_EQ(result_of(job).time, 50_us);
+}
+
+TEST(Iterations, OfTinySizesWithAFastHostAreBoundByTheKernel) {
+  SystemSpec system = small_system(2, 1);
+  system.machine.gpu.launch = 30_us;
+  system.machine.gpu.host_enqueue = 0_us;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 8_B);
+  job.iterations = 10;
+  const CollectiveResult r = result_of(job);
+  EXPECT_GT(r.time, 30_us);
+  EXPECT_LT(r.time, 40_us);
+}
+
+TEST(Refusals, OfBuffersThatDoNotFitTheGpu) {
+  SystemSpec system = small_system();
+  system.machine.gpu.hbm.capacity = 100_MiB;
+  system.coll.channels = 1;
+  for (auto [bytes, fits] : {std::pair{48_MiB, true}, std::pair{48_MiB + 4_B, false}}) {
+    const CollectiveJob job = job_on(system, Collective::kAllReduce, bytes);
+    const CollectiveOutcome outcome = run(job, [](double) { return false; });
+    const auto* refused = std::get_if<JobRefused>(&outcome);
+    EXPECT_EQ(refused == nullptr, fits);
+    if (refused != nullptr) {
+      EXPECT_THAT(refused->why, testing::HasSubstr("all_reduce of 50331652 bytes"));
+    }
+  }
+}
+
+TEST(Refusals, OfValuesThatDoNotFitTheSimulator) {
+  const SystemSpec system = small_system(16);
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 1_GiB);
+  job.check = true;
+  const CollectiveOutcome outcome = run(job, {});
+  ASSERT_TRUE(std::holds_alternative<JobRefused>(outcome));
+  EXPECT_THAT(std::get<JobRefused>(outcome).why, testing::HasSubstr("checking the values"));
+}
+
+TEST(Refusals, OfSlicesLargerThanTheBuffer) {
+  SystemSpec system = small_system();
+  system.coll.slice_steps = 9;
+  ASSERT_TRUE(check(system));
+  EXPECT_EQ(check(system)->path, "coll.slice_steps");
+}
+
+// Everybody would send a chunk, fill the next rank's buffer, and wait for room for ever.
+TEST(Refusals, OfChunksThatFillTheBuffer) {
+  SystemSpec system = small_system();
+  system.coll.buffer_steps = 8;
+  system.coll.slice_steps = 2;
+  system.coll.slices_per_chunk = 4;
+  ASSERT_TRUE(check(system));
+  EXPECT_EQ(check(system)->path, "coll.slices_per_chunk");
+  system.coll.slices_per_chunk = 3;
+  EXPECT_FALSE(check(system));
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 16_MiB);
+  job.burst.bytes = 4_KiB;
+  EXPECT_GT(result_of(job).busbw_gbps, 0);
+}
+
+TEST(Refusals, OfMoreChannelsThanSms) {
+  SystemSpec system = small_system();
+  system.machine.gpu.sms = 3;
+  ASSERT_TRUE(check(system));
+  EXPECT_EQ(check(system)->path, "coll.channels");
+  system.coll.channels = 3;
+  EXPECT_FALSE(check(system));
+}
+
+TEST(Refusals, OfMachinesThatCanNotBeBuilt) {
+  SystemSpec system = small_system();
+  system.machine.fabric.topology = net::Topology::kTorus;
+  system.machine.fabric.dims = {3, 3};
+  ASSERT_TRUE(check(system));
+  EXPECT_EQ(check(system)->path, "fabric.dims");
+}
+
+// check() refuses such a system; run without it, it hangs, and says who waits for whom.
+TEST(DeadlockReport, NamesWhoWaitsForWhom) {
+  SystemSpec system = small_system(4, 1);
+  system.coll.channels = 1;
+  system.coll.slices_per_chunk = 8;
+  const CollectiveOutcome outcome = run(job_on(system, Collective::kAllReduce, 64_MiB), {});
+  ASSERT_TRUE(std::holds_alternative<Deadlock>(outcome));
+  const auto& waiting = std::get<Deadlock>(outcome).waiting;
+  ASSERT_EQ(waiting.size(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(waiting[static_cast<std::size_t>(rank)],
+              fmt::format(
+                  "rank {} channel 0 step 1 of 14 (send), slice at byte 4194304: waits for rank {} to free a "
+                  "buffer slot",
+                  rank, (rank + 1) % 4));
+  }
+}
+
+TEST(Interruption, IsHeededAndSharesGrow) {
+  const SystemSpec system = small_system();
+  const CollectiveJob job = job_on(system, Collective::kAllReduce, 16_MiB);
+  std::vector<double> shares;
+  const CollectiveOutcome outcome = run(job, [&](double share) {
+    shares.push_back(share);
+    return shares.size() < 3;
+  });
+  EXPECT_TRUE(std::holds_alternative<Interrupted>(outcome));
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_LT(shares[0], shares[2]);
+  EXPECT_LT(shares[2], 1.0);
+}
+
+}  // namespace
+}  // namespace infold::study

@@ -1,0 +1,56 @@
+// What the tests of studies share: small systems, random ones, and unpacking of outcomes.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "../support/random_fabric.h"
+#include "study/check.h"
+#include "study/collective_run.h"
+
+namespace infold::study {
+
+using namespace sim::literals;
+using coll::Collective;
+
+/// Eight GPUs on switch planes, a library with little to set up.
+inline SystemSpec small_system(int gpus = 8, int planes = 2) {
+  SystemSpec s;
+  s.machine.gpus = gpus;
+  s.machine.fabric.planes = planes;
+  s.coll.channels = 4;
+  return s;
+}
+
+inline CollectiveJob job_on(const SystemSpec& system, Collective collective, sim::Bytes bytes) {
+  CollectiveJob job;
+  job.system = &system;
+  job.algorithm = coll::find_algorithm("ring");
+  job.collective = collective;
+  job.bytes = bytes;
+  job.gpus = system.machine.gpus;
+  job.burst = {.automatic = false, .bytes = {}};
+  return job;
+}
+
+/// The result of a job that must have one.
+inline CollectiveResult result_of(const CollectiveJob& job) {
+  const CollectiveOutcome outcome = run(job, {});
+  if (const auto* result = std::get_if<CollectiveResult>(&outcome)) return *result;
+  if (const auto* refused = std::get_if<JobRefused>(&outcome)) ADD_FAILURE() << "refused: " << refused->why;
+  if (const auto* deadlock = std::get_if<Deadlock>(&outcome)) {
+    ADD_FAILURE() << "deadlock: " << (deadlock->waiting.empty() ? "nobody waits" : deadlock->waiting[0]);
+  }
+  return {};
+}
+
+/// Bytes that all ranks together must send.
+inline std::uint64_t bytes_to_send(Collective collective, sim::Bytes bytes, int ranks) {
+  const auto once = static_cast<std::uint64_t>(bytes.count()) * static_cast<std::uint64_t>(ranks - 1);
+  return collective == Collective::kAllReduce ? 2 * once : once;
+}
+
+}  // namespace infold::study
