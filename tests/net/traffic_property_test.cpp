@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "../support/random_fabric.h"
+#include "support/random_fabric.h"
 #include "traffic_help.h"
 
 namespace infold::net {
