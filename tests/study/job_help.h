@@ -7,9 +7,9 @@
 #include <string>
 #include <variant>
 
-#include "support/random_fabric.h"
 #include "study/check.h"
 #include "study/collective_run.h"
+#include "support/random_fabric.h"
 
 namespace infold::study {
 
