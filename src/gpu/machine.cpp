@@ -6,7 +6,7 @@
 namespace infold::gpu {
 
 namespace {
-constexpr std::int64_t kQueueBytes = sizeof(net::RingBuffer<net::Packet>) + sizeof(void*);
+constexpr std::int64_t kQueueBytes = 64;  // a link's queue of one input on one channel
 
 /// What the links' queues will take: an output has a queue for every input of its chip.
 std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {

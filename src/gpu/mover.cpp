@@ -25,9 +25,10 @@ void Mover::start(const Move& move) {
   busy_ = true;
   current_ = moves_.add(move, *this);
   loaded_ = sim::Bytes{};
-  // Whole warp accesses, so that a burst is made of the same packets as its parts would be.
-  const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / kWarpAccess;
-  const sim::Bytes whole{std::max<std::int64_t>(accesses, 1) * kWarpAccess};
+  // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
+  const std::int64_t access = std::max(kWarpAccess, network_.spec().packet.payload.count());
+  const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
+  const sim::Bytes whole{std::max<std::int64_t>(accesses, 1) * access};
   // What the window and the buffers hold comes first, and no element is cut in two.
   const sim::Bytes most = sim::min(sim::min(whole, setup_.window), network_.max_burst());
   unit_size_ = sim::max(most / kVectorAccess * kVectorAccess, sim::Bytes{kVectorAccess});

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "net/network.h"
 
 namespace infold::net {
@@ -13,7 +15,6 @@ Link::Link(Network& network, const Setup& setup)
       pace_(setup.rate),
       delay_(setup.latency + setup.far_latency),
       latency_(setup.latency),
-      channel_count_(static_cast<std::uint8_t>(setup.channels)),
       to_(setup.to),
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_channels_(
@@ -30,14 +31,14 @@ void Link::set_input(std::uint32_t input, Link& from) {
 
 void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
   Channel& c = channels_[channel];
-  RingBuffer<Packet>& queue = c.inputs[input].queue;
-  if (queue.empty()) {
+  Input& in = c.inputs[input];
+  if (in.empty()) {
     c.waiting.add(input);
-  } else if (packet.packets > 1 && join_train(queue.back(), packet)) {
+    waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
+  } else if (packet.packets > 1 && join_train(in.last(), packet)) {
     return;  // somebody is waiting already, so the link will wake
   }
-  queue.push(packet);
-  ++queued_;
+  in.push(packet);
   wake_at(sim::max(packet.arrives, channel < slipping_channels_ ? slip_from_ : busy_until_));
 }
 
@@ -90,17 +91,22 @@ void Link::wake_at(sim::Time at) {
 void Link::send_next() {
   const sim::Time now = events_.now();
   sim::Time next = sim::Time::never();  // when something may be sent if nothing can be now
-  const bool in_burst = now < busy_until_;
-  if (in_burst) next = busy_until_;
-  std::uint8_t index = last_channel_;
-  for (std::uint8_t turn = 0; turn < channel_count_; ++turn) {
-    index = index + 1 == channel_count_ ? std::uint8_t{0} : static_cast<std::uint8_t>(index + 1);
+  std::uint32_t candidates = waiting_channels_;
+  if (now < busy_until_) {
+    // A burst is on the wire: only what may slip in comes into question.
+    next = busy_until_;
+    candidates &= (1U << slipping_channels_) - 1;
+  }
+  while (candidates != 0) {
+    // The first channel after the last one served, or the first of all.
+    const std::uint32_t after = candidates & ~((2U << last_channel_) - 1);
+    const auto index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
+    candidates &= ~(1U << index);
     Channel& channel = channels_[index];
-    if (!channel.waiting.any() || (in_burst && index >= slipping_channels_)) continue;
     const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
       // It must be there, and its input buffer must not be busy with other outputs.
       const Input& input = channel.inputs[i];
-      sim::Time ready = input.queue.front().arrives;
+      sim::Time ready = input.first.arrives;
       if (input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
       if (ready <= now) return true;
       next = sim::min(next, ready);
@@ -108,9 +114,8 @@ void Link::send_next() {
     });
     if (number == RoundRobin::kNone) continue;
     Input& input = channel.inputs[number];
-    Packet& first = input.queue.front();
-    Packet packet = first;
-    const bool train = first.packets > 1 && network_.packet_by_packet();
+    Packet packet = input.first;
+    const bool train = packet.packets > 1 && network_.packet_by_packet();
     if (train) {
       packet.packets = 1;
       packet.payload = network_.payload_of(packet.kind);
@@ -123,18 +128,19 @@ void Link::send_next() {
     }
     channel.credits.spend(wire);
     if (train) {
-      first.offset += packet.payload;
-      first.payload = static_cast<std::uint16_t>(first.payload - packet.payload);
-      --first.packets;
+      input.first.offset += packet.payload;
+      input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
+      --input.first.packets;
     } else {
-      input.queue.pop();
-      if (input.queue.empty()) channel.waiting.remove(number);
-      --queued_;
+      input.pop();
+      if (input.empty()) channel.waiting.remove(number);
+      if (!channel.waiting.any()) waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
     }
     channel.waiting.served(number);
     last_channel_ = index;
     transmit(packet, index, wire, input.from);
-    if (queued_ > 0) wake_at(slip_from_);
+    if (waiting_channels_ != 0) wake_at(slip_from_);
+    __builtin_prefetch(&channel.inputs[channel.waiting.turn()]);  // most likely the next
     return;
   }
   if (next != sim::Time::never()) wake_at(next);
@@ -191,13 +197,13 @@ bool Link::all_credits_home() const {
 }
 
 std::string Link::why_waiting() const {
-  if (queued_ == 0) return {};
+  if (waiting_channels_ == 0) return {};
   std::size_t waiting = 0;
   std::string channels;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
     for (int i = 0; i < setup_.inputs; ++i)
-      waiting += channels_[c].inputs[static_cast<std::size_t>(i)].queue.size();
+      waiting += channels_[c].inputs[static_cast<std::size_t>(i)].size();
   }
   return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}",
                      network_.name(setup_.from), network_.name(setup_.to), waiting, channels);

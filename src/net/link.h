@@ -53,18 +53,41 @@ class alignas(64) Link final : public sim::Handler {
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
   /// Packets queued for it or on it.
-  bool idle() const { return queued_ == 0 && arriving_[0].empty() && arriving_[1].empty(); }
+  bool idle() const { return waiting_channels_ == 0 && arriving_[0].empty() && arriving_[1].empty(); }
   bool all_credits_home() const;
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
 
  private:
   /// One input of the near chip on one virtual channel: its queue, and the link whose buffer holds what
-  /// is queued (null for the chip's own senders).
-  struct Input {
-    RingBuffer<Packet> queue;
+  /// is queued (null for the chip's own senders). The first in the queue stands in the input's own cache
+  /// line, which is all that an arbiter looks at.
+  struct alignas(64) Input {
+    Packet first;  // stands for no packets when the queue is empty
+    RingBuffer<Packet> rest;
     Link* from = nullptr;
+
+    Input() { first.packets = 0; }
+    bool empty() const { return first.packets == 0; }
+    void push(const Packet& packet) {
+      if (empty()) {
+        first = packet;
+      } else {
+        rest.push(packet);
+      }
+    }
+    Packet& last() { return rest.empty() ? first : rest.back(); }
+    void pop() {
+      if (rest.empty()) {
+        first.packets = 0;
+      } else {
+        first = rest.front();
+        rest.pop();
+      }
+    }
+    std::size_t size() const { return empty() ? 0 : rest.size() + std::size_t{1}; }
   };
+  static_assert(sizeof(Input) == 64, "an input is one cache line");
   struct alignas(64) Channel {
     Channel(sim::Bytes buffer, int count)
         : credits(buffer), waiting(count), inputs(new Input[static_cast<std::size_t>(count)]) {}
@@ -91,9 +114,8 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time delay_;                      // from leaving the near chip to leaving the far one
   sim::Time latency_;
 
-  std::uint32_t queued_ = 0;  // entries of all queues
   std::uint8_t last_channel_ = 0;
-  std::uint8_t channel_count_;
+  std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
   NodeId to_;
   std::vector<Channel> channels_;
   /// Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does

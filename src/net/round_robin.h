@@ -24,6 +24,7 @@ class RoundRobin {
     word(input / 64) &= ~(std::uint64_t{1} << (input % 64));
     --waiting_;
   }
+  std::uint32_t turn() const { return turn_; }
   void served(std::uint32_t input) {
     turn_ = static_cast<std::uint16_t>(input + 1 == words_ * 64U ? 0 : input + 1);
   }

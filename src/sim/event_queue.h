@@ -39,12 +39,9 @@ class EventQueue {
   void schedule(Time at, Priority priority, Handler& handler, std::uint32_t arg) {
     INFOLD_DCHECK(at >= now_, "an event is scheduled now or later");
     const Key key = (static_cast<Key>(at.count_ps()) << kPriorityBits) | static_cast<Key>(priority);
-    const std::uint64_t ahead = slot_of(key) - slot_;
     ++scheduled_;
-    if (ahead - 1 < kSlots - 1) {
-      add_to_slot(key, &handler, arg);
-    } else if (ahead == 0) {
-      add_to_current(key, &handler, arg);
+    if (slot_of(key) - slot_ < kSlots) {
+      add_near(key, &handler, arg);
     } else {
       add_far(key, &handler, arg);
     }
@@ -67,7 +64,12 @@ class EventQueue {
     Key key;
     Handler* handler;
     std::uint32_t arg;
-    std::uint32_t next;  // scheduled before it for the same slot
+    std::uint32_t next;  // in its slot
+  };
+  /// A chain of events in the order in which they will be handled.
+  struct Slot {
+    std::uint32_t head = kNil;
+    std::uint32_t tail = kNil;
   };
   struct FarEvent {
     Key key;
@@ -78,35 +80,38 @@ class EventQueue {
   };
 
   static std::uint64_t slot_of(Key key) { return key >> (kPriorityBits + kSlotShift); }
-  void add_to_slot(Key key, Handler* handler, std::uint32_t arg) {
+
+  void add_near(Key key, Handler* handler, std::uint32_t arg) {
     if (free_node_ == kNil) add_node();
     const std::uint32_t index = free_node_;
     Node& node = nodes_[index];
     free_node_ = node.next;
+    node = {key, handler, arg, kNil};
     const std::uint64_t position = slot_of(key) & kSlotMask;
-    const std::uint32_t before = slots_[position];
-    node = {key, handler, arg, before};
-    slots_[position] = index;
-    if (before == kNil) {
+    Slot& slot = slots_[position];
+    if (slot.head == kNil) {
+      slot = {index, index};
       occupied_[position / 64] |= std::uint64_t{1} << (position % 64);
       summary_[position / 4096] |= std::uint64_t{1} << (position / 64 % 64);
+    } else if (nodes_[slot.tail].key <= key) {
+      nodes_[slot.tail].next = index;
+      slot.tail = index;
+    } else {
+      insert_in_order(slot, index);
     }
   }
   void add_node();
-  void add_to_current(Key key, Handler* handler, std::uint32_t arg);
+  void insert_in_order(Slot& slot, std::uint32_t index);
   void add_far(Key key, Handler* handler, std::uint32_t arg);
-  Node take_next();
+  void advance();
   void fetch_far();
-  Node take_first_of_slot();
-  Node sort_slot(std::uint32_t last);
   std::uint64_t next_occupied_slot() const;
 
   Time now_;
   std::uint64_t scheduled_ = 0;
   std::uint64_t handled_ = 0;
-  std::uint64_t slot_ = 0;            // the slot being handled, counted from time zero
-  std::vector<Node> current_;         // what is left of its events, the next one last
-  std::vector<std::uint32_t> slots_;  // of each slot the node scheduled last
+  std::uint64_t slot_ = 0;  // the slot being handled, counted from time zero
+  std::vector<Slot> slots_;
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;
   std::vector<std::uint64_t> occupied_;  // a bit a slot
