@@ -51,6 +51,11 @@ std::optional<sim::Refusal> Machine::check(const MachineSpec& spec) {
   if (auto refusal = refuse_packets(spec.fabric)) return refusal;
   const auto& blueprint = std::get<net::Blueprint>(drawn);
   const net::Routes routes(blueprint);
+  if (routes.layers() > net::kMostLayers) {
+    return sim::Refusal{"fabric.topology",
+                        fmt::format("routing needs {} layers of virtual channels, more than {}",
+                                    routes.layers(), net::kMostLayers)};
+  }
   const std::int64_t need = queue_bytes(blueprint, routes.layers());
   if (need > kMemoryLimit) {
     return sim::Refusal{"gpus", fmt::format("the switch queues of this machine would need {:.1f} GiB of the "

@@ -25,6 +25,7 @@ void Mover::start(const Move& move) {
   busy_ = true;
   current_ = moves_.add(move, *this);
   loaded_ = sim::Bytes{};
+  to_load_ = move.bytes;
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
   const std::int64_t access = std::max(kWarpAccess, network_.spec().packet.payload.count());
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
@@ -123,7 +124,8 @@ void Mover::send(const Move& move, const Unit& unit) {
 
 void Mover::departed(sim::Bytes bytes) {
   in_flight_ -= bytes;
-  if (busy_) load_more();
+  // Called for every packet, while most often there is nothing left to load or no room for a whole unit.
+  if (busy_ && loaded_ < to_load_ && in_flight_ + unit_size_ <= setup_.window) load_more();
 }
 
 void Mover::acknowledged(MoveId id, sim::Bytes bytes) {

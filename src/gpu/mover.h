@@ -69,6 +69,7 @@ class Mover final : public sim::Handler {
   bool busy_ = false;
   MoveId current_ = 0;
   sim::Bytes loaded_;              // of the current move
+  sim::Bytes to_load_;             // all of it
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "net/network.h"
+#include "sim/check.h"
 
 namespace infold::net {
 
@@ -16,17 +17,18 @@ Link::Link(Network& network, const Setup& setup)
       delay_(setup.latency + setup.far_latency),
       latency_(setup.latency),
       to_(setup.to),
+      channel_count_(static_cast<std::uint8_t>(setup.channels)),
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_channels_(
           static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
       drain_(setup.speedup),
       setup_(setup) {
-  channels_.reserve(static_cast<std::size_t>(setup.channels));
-  for (int c = 0; c < setup.channels; ++c) channels_.emplace_back(setup.buffer, setup.inputs);
+  INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
+  for (std::uint8_t c = 0; c < channel_count_; ++c) channels_[c] = Channel(setup.buffer, setup.inputs);
 }
 
 void Link::set_input(std::uint32_t input, Link& from) {
-  for (Channel& c : channels_) c.inputs[input].from = &from;
+  for (std::uint8_t c = 0; c < channel_count_; ++c) channels_[c].inputs[input].from = &from;
 }
 
 void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
@@ -134,7 +136,8 @@ void Link::send_next() {
     } else {
       input.pop();
       if (input.empty()) channel.waiting.remove(number);
-      if (!channel.waiting.any()) waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
+      if (!channel.waiting.any())
+        waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
     }
     channel.waiting.served(number);
     last_channel_ = index;
@@ -190,8 +193,8 @@ void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link*
 }
 
 bool Link::all_credits_home() const {
-  for (const Channel& c : channels_) {
-    if (c.credits.home() != setup_.buffer) return false;
+  for (std::uint8_t c = 0; c < channel_count_; ++c) {
+    if (channels_[c].credits.home() != setup_.buffer) return false;
   }
   return true;
 }
@@ -200,7 +203,7 @@ std::string Link::why_waiting() const {
   if (waiting_channels_ == 0) return {};
   std::size_t waiting = 0;
   std::string channels;
-  for (std::size_t c = 0; c < channels_.size(); ++c) {
+  for (std::uint8_t c = 0; c < channel_count_; ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
     for (int i = 0; i < setup_.inputs; ++i)
       waiting += channels_[c].inputs[static_cast<std::size_t>(i)].size();

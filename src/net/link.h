@@ -89,6 +89,7 @@ class alignas(64) Link final : public sim::Handler {
   };
   static_assert(sizeof(Input) == 64, "an input is one cache line");
   struct alignas(64) Channel {
+    Channel() : credits({}), waiting(1) {}
     Channel(sim::Bytes buffer, int count)
         : credits(buffer), waiting(count), inputs(new Input[static_cast<std::size_t>(count)]) {}
     Credits credits;
@@ -96,6 +97,7 @@ class alignas(64) Link final : public sim::Handler {
     std::unique_ptr<Input[]> inputs;
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
+  static constexpr int kMostChannels = kPacketClasses * kMostLayers;
   static constexpr std::uint32_t kSend = kPacketClasses;  // an event; others are arrivals of that class
 
   void handle(std::uint32_t event) override;
@@ -117,13 +119,15 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t last_channel_ = 0;
   std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
   NodeId to_;
-  std::vector<Channel> channels_;
+  std::uint8_t channel_count_;
   /// Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
   /// not wait for a whole burst either, control channels may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
   std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
-  Drain drain_;                     // of this link's buffer at the far end
+  // Here and not behind a pointer: they are what an event of this link needs first.
+  std::array<Channel, kMostChannels> channels_;
+  Drain drain_;  // of this link's buffer at the far end
 
   /// On the wire to their destination, first to arrive first; by class, since control may overtake data.
   std::array<RingBuffer<Packet>, kPacketClasses> arriving_;

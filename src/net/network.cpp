@@ -43,8 +43,9 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       wire_(spec.packet),
       max_burst_(burst_that_fits(spec)),
       lanes_(static_cast<std::size_t>(blueprint.gpus)),
-      two_stages_(std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
-                              [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
+      two_stages_(
+          std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
+                      [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
       packet_by_packet_(packet_by_packet),
       payload_(static_cast<std::uint16_t>(spec.packet.payload.count())),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),

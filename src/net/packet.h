@@ -22,6 +22,8 @@ enum class PacketKind : std::uint8_t {
 /// Message classes have buffers and arbitration of their own, so that none waits behind another.
 enum class PacketClass : std::uint8_t { kControl, kData };
 inline constexpr int kPacketClasses = 2;
+/// Layers of virtual channels that routing may need (see RoutingStyle).
+inline constexpr int kMostLayers = 2;
 
 constexpr PacketClass class_of(PacketKind kind) {
   return kind == PacketKind::kWrite ? PacketClass::kData : PacketClass::kControl;
