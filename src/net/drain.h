@@ -1,4 +1,5 @@
-// How an input buffer is emptied: a chip with internal speed-up 2 can feed two outputs from it at once.
+// How an input buffer is emptied: a chip with internal speed-up k can feed k outputs from it at once. Chips
+// that can feed all of them (speed-up 0) have no need of this.
 #pragma once
 
 #include "sim/units.h"
@@ -7,8 +8,7 @@ namespace infold::net {
 
 class Drain {
  public:
-  /// Requires: speedup is 1 or 2.
-  explicit Drain(int speedup) : later_(speedup == 2 ? sim::Time{} : sim::Time::never()) {}
+  explicit Drain(int speedup) : later_(speedup == 1 ? sim::Time::never() : sim::Time{}) {}
 
   /// When the next packet may begin to leave.
   sim::Time free_at() const { return sooner_; }

@@ -57,15 +57,12 @@ struct PacketSpec {
   static constexpr std::string_view kAbout =
       "How data are cut into packets, and what each costs on the wire.";
   sim::Bytes payload = 128_B;
-  sim::Bytes copy_payload = 256_B;
   sim::Bytes header = 16_B;
   sim::Bytes ack = 16_B;
 
   template <class V>
   void visit(V& v) {
     v.field("payload", payload, sim::between(16_B, 4_KiB), "most payload of a packet that an SM stores");
-    v.field("copy_payload", copy_payload, sim::between(16_B, 4_KiB),
-            "most payload of a packet that a copy engine sends");
     v.field("header", header, sim::between(0_B, 256_B), "bytes on the wire beside the payload, per packet");
     v.field("ack", ack, sim::between(0_B, 256_B),
             "bytes that the acknowledgement of one packet takes on the way back");
@@ -77,7 +74,7 @@ struct SwitchSpec {
       "A switch chip: input buffers per virtual channel, cut-through, round robin.";
   sim::Time latency = 150_ns;
   sim::Bytes buffer = 32_KiB;
-  int speedup = 2;
+  int speedup = 0;
 
   template <class V>
   void visit(V& v) {
@@ -85,8 +82,8 @@ struct SwitchSpec {
             "time a packet's head needs through the chip");
     v.field("buffer", buffer, sim::between(512_B, 64_MiB),
             "input buffer of one port and one virtual channel");
-    v.field("speedup", speedup, sim::between(1, 2),
-            "outputs that one input buffer can feed at the same time");
+    v.field("speedup", speedup, sim::between(0, 2),
+            "outputs that one input buffer can feed at the same time; 0: all of them (a non-blocking chip)");
   }
 };
 

@@ -16,11 +16,14 @@ Link::Link(Network& network, const Setup& setup)
       pace_(setup.rate),
       delay_(setup.latency + setup.far_latency),
       latency_(setup.latency),
+      // Ways out of an input buffer are shared with other links, which then must decide in order of time.
+      lookahead_(setup.from_switch && setup.speedup == 0 ? setup.latency : sim::Time{}),
       to_(setup.to),
       channel_count_(static_cast<std::uint8_t>(setup.channels)),
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_channels_(
           static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
+      limited_drain_(setup.speedup != 0),
       drain_(setup.speedup),
       setup_(setup) {
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
@@ -69,7 +72,7 @@ void Link::handle(std::uint32_t event) {
     arrive(event);
   } else if (events_.now() == wake_) {
     wake_ = sim::Time::never();
-    send_next();
+    send_all_known();
   }
 }
 
@@ -89,10 +92,23 @@ void Link::wake_at(sim::Time at) {
   events_.schedule(at, sim::Priority::kArbitrate, *this, kSend);
 }
 
-/// Sends the next packet in turn: channels take turns, and within a channel its inputs do.
-void Link::send_next() {
-  const sim::Time now = events_.now();
-  sim::Time next = sim::Time::never();  // when something may be sent if nothing can be now
+void Link::send_all_known() {
+  sim::Time now = events_.now();
+  const sim::Time unknown = now + lookahead_;
+  for (;;) {
+    sim::Time next = sim::Time::never();
+    if (send_one(now, next)) next = waiting_channels_ != 0 ? slip_from_ : sim::Time::never();
+    if (next >= unknown) {
+      if (next != sim::Time::never()) wake_at(next);
+      return;
+    }
+    now = next;
+  }
+}
+
+/// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
+/// none to send now, `next` is when there may be.
+bool Link::send_one(sim::Time now, sim::Time& next) {
   std::uint32_t candidates = waiting_channels_;
   if (now < busy_until_) {
     // A burst is on the wire: only what may slip in comes into question.
@@ -109,7 +125,7 @@ void Link::send_next() {
       // It must be there, and its input buffer must not be busy with other outputs.
       const Input& input = channel.inputs[i];
       sim::Time ready = input.first.arrives;
-      if (input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
+      if (limited_drain_ && input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
       if (ready <= now) return true;
       next = sim::min(next, ready);
       return false;
@@ -141,24 +157,22 @@ void Link::send_next() {
     }
     channel.waiting.served(number);
     last_channel_ = index;
-    transmit(packet, index, wire, input.from);
-    if (waiting_channels_ != 0) wake_at(slip_from_);
+    transmit(packet, index, wire, input.from, now);
     __builtin_prefetch(&channel.inputs[channel.waiting.turn()]);  // most likely the next
-    return;
+    return true;
   }
-  if (next != sim::Time::never()) wake_at(next);
+  return false;
 }
 
-/// Puts a packet on the wire, now. Its credits are spent.
-void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in) {
-  const sim::Time start = events_.now();
+/// Puts a packet on the wire at `start`. Its credits are spent.
+void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start) {
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
     network_.departed(packet);
   } else {
     // Out of an input buffer: not ahead of what has arrived.
     end = sim::max(end, packet.arrives + in->pace_.time(wire));
-    in->drain_.use_until(end);
+    if (limited_drain_) in->drain_.use_until(end);
     in->buffer_freed(packet.channel, wire, end);
   }
   if (start < busy_until_) {

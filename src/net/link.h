@@ -1,10 +1,13 @@
 // One direction of a cable, with what stands before it: the output queues of the sending chip, one for
 // each input and virtual channel, the round-robin arbiter over them, and the credits of the far buffer.
 //
-// A hop costs one event. A packet's way is fixed when it is sent, so sending it puts it straight into the
-// queue of its next link, marked with the time from which it is there; no event is spent on the arrival
+// A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
+// the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
 // at a switch. At a GPU there is one, for packets in order: only the first on the wire has it pending.
 // The event queue is as small as the machine has links, however many packets are in flight.
+//
+// A link out of a switch knows what can reach its queues, and which credits can come back, for as long as
+// news takes over a link. So it decides for all of that time at once: the same decisions, fewer events.
 #pragma once
 
 #include <array>
@@ -32,11 +35,12 @@ class alignas(64) Link final : public sim::Handler {
     NodeId to = 0;
     sim::Bandwidth rate;
     sim::Time latency;
-    sim::Time far_latency;        ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
-    int speedup = 1;              ///< outputs of the far chip that this link's buffer can feed at once
-    sim::Bytes buffer;            ///< of each virtual channel at the far end
-    int channels = 0;             ///< virtual channels
-    int inputs = 0;               ///< who can queue for this link at its near end
+    sim::Time far_latency;     ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 0;           ///< outputs of the far chip that this link's buffer can feed at once; 0: all
+    bool from_switch = false;  ///< everything queued for it comes over other links
+    sim::Bytes buffer;         ///< of each virtual channel at the far end
+    int channels = 0;          ///< virtual channels
+    int inputs = 0;            ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
   };
   Link(Network& network, const Setup& setup);
@@ -102,10 +106,11 @@ class alignas(64) Link final : public sim::Handler {
 
   void handle(std::uint32_t event) override;
   void arrive(std::uint32_t packet_class);
-  void send_next();
+  void send_all_known();
+  bool send_one(sim::Time now, sim::Time& next);
   void wake_at(sim::Time at);
   bool join_train(Packet& last, const Packet& more) const;
-  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in);
+  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
 
   // In the order in which a hop touches them: three cache lines, and what is cold behind.
   Network& network_;
@@ -115,6 +120,7 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time wake_ = sim::Time::never();  // an older event for another time is stale
   sim::Time delay_;                      // from leaving the near chip to leaving the far one
   sim::Time latency_;
+  sim::Time lookahead_;  // for so long nothing unknown can come up
 
   std::uint8_t last_channel_ = 0;
   std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
@@ -127,6 +133,7 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
   // Here and not behind a pointer: they are what an event of this link needs first.
   std::array<Channel, kMostChannels> channels_;
+  bool limited_drain_;
   Drain drain_;  // of this link's buffer at the far end
 
   /// On the wire to their destination, first to arrive first; by class, since control may overtake data.

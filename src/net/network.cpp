@@ -63,6 +63,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       s.latency = spec.link.latency;
       s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
       s.speedup = spec.switch_chip.speedup;
+      s.from_switch = !blueprint.is_gpu(from);
       s.buffer = spec.switch_chip.buffer;
       s.channels = kPacketClasses * layers_;
       s.far_input = inputs.take(blueprint, to);
