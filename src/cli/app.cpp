@@ -61,7 +61,7 @@ int run(int argc, char** argv) {
       "  infold bench all_reduce -b 1M -e 1G -f 2 --system dgx-a100\n"
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
-      "Exit codes: 0 done, 1 the simulation failed, 2 bad input.");
+      "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
   add_bench(app, exit);
   add_check(app, exit);
   add_list(app, exit);
@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help and --version
+    app.exit(e);  // prints what --help and --version ask for
   } catch (const CLI::ParseError& e) {
     return bad_input(explain(app, e));
   }

@@ -65,7 +65,7 @@ std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<st
     if (sizes.size() == kMaxPoints)
       return fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints);
     sizes.push_back(n);
-    if (n == end) break;
+    if (n == end || (args.factor > 1 && n > end / args.factor)) break;
     // Zero has no successor by multiplication.
     n = args.factor > 1 ? (n == 0 ? 1 : n * args.factor) : n + increment;
   }

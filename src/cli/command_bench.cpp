@@ -61,7 +61,8 @@ class BenchCommand {
     report_.dtype = sim::name_of(options_.type);
     report_.op = options_.collective == coll::Collective::kAllGather ? "none" : args_.op;
     for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s.name;
-    report_.gpus = args_.gpus > 0 ? args_.gpus : systems.front().machine.gpus;
+    report_.gpus = gpus_of(systems.front());
+    for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(s) != report_.gpus;
   }
 
   int gpus_of(const study::SystemSpec& system) const {
@@ -93,6 +94,7 @@ class BenchCommand {
   }
 
   int run_one(const study::SystemSpec& system, const coll::Algorithm& algorithm, std::int64_t bytes) {
+    if (interrupted()) return kInterrupted;
     report::BenchRow row;
     row.system = system.name;
     row.algo = algorithm.name;

@@ -30,8 +30,14 @@ class Values {
   std::uint64_t wrong() const;
 
  private:
-  /// Whether rank `rank`'s output element is right.
-  bool right(int rank, std::size_t element) const;
+  /// What an output element must be, within a tolerance that is 0 unless rounding depends on the order.
+  struct Expected {
+    double value;
+    double tolerance;
+  };
+  Expected expected(int rank, std::size_t element) const;
+  Expected expected_integer(std::size_t at) const;
+  Expected expected_real(std::size_t at) const;
   double input_at(int rank, std::size_t element) const;
 
   Collective collective_;

@@ -28,15 +28,20 @@ std::string narrow(double v) {
   return fmt::format("{:.2f}", v);
 }
 
+/// Systems of different sizes, each used whole: then no one number is true of all.
+std::string same_gpus(const BenchReport& report) {
+  return !report.mixed ? fmt::format("{} GPUs of ", report.gpus) : "all GPUs of ";
+}
+
 }  // namespace
 
 std::string bench_header(const BenchReport& report) {
   return fmt::format(
-      "# infold bench {}: {} GPUs of {}\n"
+      "# infold bench {}: {}{}\n"
       "#\n"
       "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
       "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8}\n",
-      report.collective, report.gpus, report.system, "size", "count", "type", "redop", "system", "algo",
+      report.collective, same_gpus(report), report.system, "size", "count", "type", "redop", "system", "algo",
       "proto", "time", "algbw", "busbw", "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)",
       "(GB/s)", "(GB/s)");
 }
@@ -62,7 +67,8 @@ std::string bench_footer(const BenchReport& report) {
   std::string text = "#\n";
   if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
-  text += fmt::format("# burst: packets simulated one by one (packet) or so many bytes of them as one\n");
+  text +=
+      fmt::format("# burst: packets simulated one by one (packet), or up to so many bytes of them as one\n");
   if (report.wall_s) {
     text += fmt::format("# simulated {:.1f} million packet-hops in {:.2f} s\n",
                         static_cast<double>(hops) * 1e-6, *report.wall_s);

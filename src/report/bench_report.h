@@ -24,7 +24,8 @@ struct BenchRow {
 struct BenchReport {
   std::string collective;
   std::string system;  ///< or several, with commas
-  int gpus = 0;
+  int gpus = 0;        ///< of the first system
+  bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;
   std::vector<BenchRow> rows;

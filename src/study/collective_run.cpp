@@ -118,7 +118,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
-  r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
+  if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
   r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, job.gpus);
   if (bench.checked()) r.wrong = bench.wrong();
   const auto share = static_cast<std::uint64_t>(job.gpus) * static_cast<std::uint64_t>(job.iterations);
