@@ -46,7 +46,7 @@ class Mover final : public sim::Handler {
   static constexpr std::int64_t kWarpAccess = 512;
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
-  static constexpr std::int64_t kGrain = 16;
+  static constexpr std::int64_t kGrain = 32;
 
   void handle(std::uint32_t arg) override;
   void load_more();

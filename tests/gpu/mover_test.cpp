@@ -168,11 +168,11 @@ TEST_P(Units, StayWithinTheirBlockAndGoOverItsLink) {
   EXPECT_EQ(bytes, 50'000u);
 }
 
-TEST(Mover, ABurstIsAtMostAnEighthOfTheWindowASixteenthOfTheMoveAndAQuarterOfTheBuffer) {
+TEST(Mover, ABurstIsAtMostAnEighthOfTheWindowAThirtySecondOfTheMoveAndAQuarterOfTheBuffer) {
   for (auto [window, buffer, bytes, most] :
-       {std::tuple{32_KiB, 32_KiB, 64_KiB, 4'096}, std::tuple{8_KiB, 32_KiB, 64_KiB, 1'024},
+       {std::tuple{32_KiB, 32_KiB, 128_KiB, 4'096}, std::tuple{8_KiB, 32_KiB, 64_KiB, 1'024},
         std::tuple{32_KiB, 3_KiB, 64_KiB, 640}, std::tuple{32_KiB, 512_B, 64_KiB, 128},
-        std::tuple{32_KiB, 32_KiB, 20_KiB, 1'024}}) {
+        std::tuple{32_KiB, 32_KiB, 40_KiB, 1'024}}) {
     Settings settings;
     settings.window = window;
     settings.burst = 64_KiB;
