@@ -15,8 +15,7 @@ namespace infold::coll {
 /// What is to be compiled.
 struct Request {
   Collective collective = Collective::kAllReduce;
-  sim::Bytes bytes;  ///< size as nccl-tests means it; a multiple of the element size
-  sim::Bytes element{4};
+  sim::Bytes bytes;           ///< size as nccl-tests means it; a multiple of the element size
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   const net::Blueprint* fabric = nullptr;
   Tuning tuning;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "coll/tuning.h"
+#include "gpu/move.h"
 #include "sim/units.h"
 
 namespace infold::coll {
@@ -15,7 +16,7 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
 }
 
 /// Cuts fall on multiples of a 16-byte vector access, which every element size divides.
-inline constexpr std::int64_t kVector = 16;
+inline constexpr std::int64_t kVector = gpu::kVectorAccess;
 
 /// The largest slice: what one flag can announce.
 inline sim::Bytes max_slice(const Tuning& t) {

@@ -112,7 +112,7 @@ class alignas(64) Link final : public sim::Handler {
   bool join_train(Packet& last, const Packet& more) const;
   void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
 
-  // In the order in which a hop touches them: three cache lines, and what is cold behind.
+  // About in the order in which a hop touches them; what is cold stands behind.
   Network& network_;
   sim::EventQueue& events_;
   sim::Pace pace_;

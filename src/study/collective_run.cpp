@@ -171,7 +171,6 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
       std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus));
   const coll::Program program = job.algorithm->compile({.collective = job.collective,
                                                         .bytes = job.bytes,
-                                                        .element = coll::size_of(job.type),
                                                         .gpus = gpus,
                                                         .fabric = &blueprint,
                                                         .tuning = job.system->coll});

@@ -26,7 +26,6 @@ class ExecutionTest : public testing::Test {
   Program compiled(Collective collective, sim::Bytes bytes) {
     return compile_ring({.collective = collective,
                          .bytes = bytes,
-                         .element = 4_B,
                          .gpus = gpus,
                          .fabric = &machine.blueprint(),
                          .tuning = tuning()});
@@ -185,7 +184,6 @@ TEST(Execution, CarriesValuesOnAFunctionalMachine) {
   const Tuning tuning;
   const Program program = compile_ring({.collective = Collective::kAllReduce,
                                         .bytes = 60'000_B,
-                                        .element = 4_B,
                                         .gpus = gpus,
                                         .fabric = &machine.blueprint(),
                                         .tuning = tuning});

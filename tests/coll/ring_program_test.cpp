@@ -19,12 +19,8 @@ Program compiled(Collective collective, sim::Bytes bytes, int ranks, const net::
                  const Tuning& tuning) {
   std::vector<int> gpus(static_cast<std::size_t>(ranks));
   std::iota(gpus.begin(), gpus.end(), 0);
-  return find_algorithm("ring")->compile({.collective = collective,
-                                          .bytes = bytes,
-                                          .element = 4_B,
-                                          .gpus = gpus,
-                                          .fabric = &fabric,
-                                          .tuning = tuning});
+  return find_algorithm("ring")->compile(
+      {.collective = collective, .bytes = bytes, .gpus = gpus, .fabric = &fabric, .tuning = tuning});
 }
 
 std::int64_t bytes_to_send(Collective collective, std::int64_t bytes, int ranks) {
