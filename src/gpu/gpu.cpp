@@ -47,7 +47,7 @@ void Gpu::release_workgroup(Mover& mover) {
 
 void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
   if (to == id_) {
-    signals_.arrived(signal, spec_.poll);
+    signals_.seen_at(signal, events_.now() + spec_.poll);
     return;
   }
   net::Packet packet;
@@ -65,34 +65,29 @@ void Gpu::departed(const net::Packet& packet) {
 }
 
 sim::Time Gpu::receive(const net::Packet& packet) {
-  const sim::Time now = events_.now();
-  switch (packet.kind) {
-    case net::PacketKind::kWrite: {
-      if (payloads_ != nullptr) {
-        const Move& move = moves_[packet.flow].move;
-        move.client->consume(move.cookie, packet.offset, (*payloads_)[packet.values]);
-        payloads_->give_back(packet.values);
-      }
-      const sim::Time taken = memory_.write(sim::Bytes{packet.payload}, now);
-      net::Packet ack;
-      ack.kind = net::PacketKind::kAck;
-      ack.flow = packet.flow;
-      ack.offset = packet.payload;  // how much of the flow is acknowledged
-      ack.packets = packet.packets;
-      ack.source = id_;
-      ack.destination = packet.source;
-      ack.spread = packet.spread;
-      network_.send(ack, 0);
-      return taken;
-    }
-    case net::PacketKind::kAck:
-      moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset});
-      return now;
-    case net::PacketKind::kSignal:
-      signals_.arrived(packet.flow, spec_.poll);
-      return now;
+  if (payloads_ != nullptr) {
+    const Move& move = moves_[packet.flow].move;
+    move.client->consume(move.cookie, packet.offset, (*payloads_)[packet.values]);
+    payloads_->give_back(packet.values);
   }
-  return now;
+  net::Packet ack;
+  ack.kind = net::PacketKind::kAck;
+  ack.flow = packet.flow;
+  ack.offset = packet.payload;  // how much of the flow is acknowledged
+  ack.packets = packet.packets;
+  ack.source = id_;
+  ack.destination = packet.source;
+  ack.spread = packet.spread;
+  network_.send(ack, 0);
+  return memory_.write(sim::Bytes{packet.payload}, events_.now());
+}
+
+void Gpu::expect(const net::Packet& packet) {
+  if (packet.kind == net::PacketKind::kAck) {
+    moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset}, packet.arrives);
+  } else {
+    signals_.seen_at(packet.flow, packet.arrives + spec_.poll);
+  }
 }
 
 }  // namespace infold::gpu

@@ -36,6 +36,7 @@ class Gpu final : public net::Endpoint {
  private:
   static constexpr std::uint32_t kFlagBytes = 8;
   sim::Time receive(const net::Packet& packet) override;
+  void expect(const net::Packet& packet) override;
   void departed(const net::Packet& packet) override;
 
   net::NodeId id_;

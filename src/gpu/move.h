@@ -53,7 +53,8 @@ class MoveTable {
   struct Entry {
     Move move;
     Mover* mover = nullptr;
-    sim::Bytes unacknowledged;
+    sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet
+    sim::Time visible;          // when the latest acknowledgement is here
     bool issued = false;
     MoveId next_free = 0;
   };
@@ -65,7 +66,7 @@ class MoveTable {
     } else {
       free_ = entries_[id].next_free;
     }
-    entries_[id] = {move, &mover, {}, false, kNone};
+    entries_[id] = {move, &mover, {}, {}, false, kNone};
     ++active_;
     return id;
   }

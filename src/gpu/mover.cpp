@@ -59,17 +59,18 @@ void Mover::load_more() {
     const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * move.loads;
     const sim::Time ready = port + port_pace_.time(first);
     load_port_free_ = port + port_pace_.time(loads);
-    if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, 0);
+    if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, kLoaded);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
                    static_cast<std::uint32_t>(unit.count())});
     loaded_ += unit;
   }
 }
 
-void Mover::handle(std::uint32_t) {
+void Mover::handle(std::uint32_t event) {
+  if (event != kLoaded) return finish(event - kComplete);
   const Unit unit = loading_.front();
   loading_.pop();
-  if (!loading_.empty()) events_.schedule(loading_.front().ready, sim::Priority::kWork, *this, 0);
+  if (!loading_.empty()) events_.schedule(loading_.front().ready, sim::Priority::kWork, *this, kLoaded);
   store(unit);
 }
 
@@ -128,17 +129,27 @@ void Mover::departed(sim::Bytes bytes) {
   if (busy_ && loaded_ < to_load_ && in_flight_ + unit_size_ <= setup_.window) load_more();
 }
 
-void Mover::acknowledged(MoveId id, sim::Bytes bytes) {
+void Mover::acknowledged(MoveId id, sim::Bytes bytes, sim::Time at) {
   MoveTable::Entry& entry = moves_[id];
   INFOLD_DCHECK(entry.unacknowledged >= bytes, "no byte is acknowledged twice");
   entry.unacknowledged -= bytes;
+  entry.visible = sim::max(entry.visible, at);
   finish_if_done(id);
 }
 
+/// Acknowledgements are known of before they are here, so the end of a move is an event.
 void Mover::finish_if_done(MoveId id) {
   const MoveTable::Entry& entry = moves_[id];
   if (!entry.issued || entry.unacknowledged > sim::Bytes{}) return;
-  const Move move = entry.move;
+  if (entry.visible > events_.now()) {
+    events_.schedule(entry.visible, sim::Priority::kWork, *this, kComplete + id);
+  } else {
+    finish(id);
+  }
+}
+
+void Mover::finish(MoveId id) {
+  const Move move = moves_[id].move;
   moves_.remove(id);
   move.client->move_complete(move.cookie);
 }

@@ -32,8 +32,8 @@ class Mover final : public sim::Handler {
   std::uint32_t sender() const { return setup_.sender; }
   /// Bytes it stored have left for the wire: there is room for more loads.
   void departed(sim::Bytes bytes);
-  /// Bytes it stored are visible at their destination.
-  void acknowledged(MoveId id, sim::Bytes bytes);
+  /// Bytes it stored are visible at their destination; it will know at `at`, which is now or later.
+  void acknowledged(MoveId id, sim::Bytes bytes, sim::Time at);
 
  private:
   struct Unit {
@@ -48,12 +48,17 @@ class Mover final : public sim::Handler {
   /// turns at the links.
   static constexpr std::int64_t kGrain = 32;
 
-  void handle(std::uint32_t arg) override;
+  /// Events: the first unit's loads are there, or a move is complete (its id follows).
+  static constexpr std::uint32_t kLoaded = 0;
+  static constexpr std::uint32_t kComplete = 1;
+
+  void handle(std::uint32_t event) override;
   void load_more();
   sim::Bytes next_unit(const Move& move) const;
   void store(const Unit& unit);
   void send(const Move& move, const Unit& unit);
   void finish_if_done(MoveId id);
+  void finish(MoveId id);
 
   Setup setup_;
   sim::EventQueue& events_;

@@ -22,8 +22,8 @@ class SignalTable {
   }
   void clear() { waiters_.clear(); }
 
-  void arrived(SignalId id, sim::Time poll) {
-    events_.schedule(events_.now() + poll, sim::Priority::kWork, *waiters_[id].handler, waiters_[id].arg);
+  void seen_at(SignalId id, sim::Time at) {
+    events_.schedule(at, sim::Priority::kWork, *waiters_[id].handler, waiters_[id].arg);
   }
 
  private:

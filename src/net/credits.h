@@ -1,17 +1,19 @@
 // Credits of one virtual channel: how many bytes of the far buffer the sender may still fill.
 //
-// Credits on their way back are kept as (time, bytes) and counted in when somebody looks: exact, and
-// without an event a credit. Invariant: held + on the way + in use = size of the buffer.
+// The far end returns them in lots, as chips do: an answer to every packet would be traffic of its own.
+// Lots on their way back are kept as (time, bytes) and counted in when somebody looks: exact, and without
+// an event. Invariant: held + on the way + gathered, short of a lot + in use = size of the buffer.
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "net/ring_buffer.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::net {
 
+/// The sender's side.
 class Credits {
  public:
   explicit Credits(sim::Bytes buffer) : held_(static_cast<std::int32_t>(buffer.count())) {}
@@ -25,22 +27,15 @@ class Credits {
   /// Requires: enough(n).
   void spend(sim::Bytes n) { held_ -= static_cast<std::int32_t>(n.count()); }
 
-  /// `n` bytes of the far buffer will be known free at `at`, which is now or later.
-  void coming(sim::Bytes n, sim::Time at, sim::Time now) {
-    if (returns_.full()) collect(now);
-    const bool late = !returns_.empty() && returns_.back().at > at;
+  /// A lot will be here at `at`. Requires: not before the one announced last.
+  void coming(sim::Bytes n, sim::Time at) {
+    INFOLD_DCHECK(returns_.empty() || returns_.back().at <= at, "lots come back in order");
     returns_.push({at, static_cast<std::int32_t>(n.count())});
-    if (!late) return;
-    // Packets leave a buffer by several outputs, so returns are nearly, not quite, in order.
-    for (std::uint32_t i = returns_.size() - 1; i > 0 && returns_[i - 1].at > at; --i) {
-      std::swap(returns_[i - 1], returns_[i]);
-    }
   }
-
-  /// When the next credit comes back; Time::never() when none is on its way.
+  /// When the next lot comes back; Time::never() when none is on its way.
   sim::Time next() const { return returns_.empty() ? sim::Time::never() : returns_.front().at; }
 
-  /// Everything held or on its way: equals the buffer's size when nothing is in use.
+  /// Held or on the way.
   sim::Bytes home() const {
     std::int64_t sum = held_;
     for (std::uint32_t i = 0; i < returns_.size(); ++i) sum += returns_[i].bytes;
@@ -65,6 +60,34 @@ class Credits {
  public:
   /// A packet waits for credits and none is on its way: whoever sends one must wake the link.
   bool starving = false;
+};
+
+/// The far side: what has been freed there and is not yet a lot.
+class FreedSpace {
+ public:
+  /// A buffer is returned in that many lots.
+  static constexpr std::int64_t kLots = 16;
+
+  FreedSpace() = default;
+  /// Requires: largest_packet <= buffer. What is short of a lot never keeps such a packet waiting.
+  FreedSpace(sim::Bytes buffer, sim::Bytes largest_packet)
+      : lot_(static_cast<std::int32_t>(sim::min(buffer / kLots, buffer - largest_packet).count())) {}
+
+  /// `n` bytes are free from `at` on. Returns whether that makes a lot.
+  bool add(sim::Bytes n, sim::Time at) {
+    bytes_ += static_cast<std::int32_t>(n.count());
+    at_ = sim::max(at_, at);
+    return bytes_ >= lot_;
+  }
+  sim::Bytes bytes() const { return sim::Bytes{bytes_}; }
+  /// When all of it is free; never runs back.
+  sim::Time at() const { return at_; }
+  void take() { bytes_ = 0; }
+
+ private:
+  std::int32_t bytes_ = 0;
+  std::int32_t lot_ = 0;
+  sim::Time at_;
 };
 
 }  // namespace infold::net

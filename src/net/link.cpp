@@ -23,15 +23,20 @@ Link::Link(Network& network, const Setup& setup)
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_channels_(
           static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
+      packet_by_packet_(network.packet_by_packet()),
       limited_drain_(setup.speedup != 0),
       drain_(setup.speedup),
       setup_(setup) {
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
-  for (std::uint8_t c = 0; c < channel_count_; ++c) channels_[c] = Channel(setup.buffer, setup.inputs);
+  for (std::uint8_t c = 0; c < channel_count_; ++c) {
+    channels_[c] = Channel(setup.buffer, setup.inputs);
+    freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
+  }
 }
 
 void Link::set_input(std::uint32_t input, Link& from) {
   for (std::uint8_t c = 0; c < channel_count_; ++c) channels_[c].inputs[input].from = &from;
+  slower_input_ = slower_input_ || from.setup_.rate < setup_.rate;
 }
 
 void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
@@ -50,17 +55,20 @@ void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t inpu
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
 bool Link::join_train(Packet& last, const Packet& more) const {
   if (last.flow != more.flow || last.offset + last.payload != more.offset) return false;
-  if (!network_.packet_by_packet() || last.payload % network_.payload_of(last.kind) != 0) return false;
+  if (!packet_by_packet_ || last.payload % network_.payload_of(last.kind) != 0) return false;
   if (last.payload + more.payload > kMaxPayload || last.spread != more.spread) return false;
   last.payload = static_cast<std::uint16_t>(last.payload + more.payload);
   last.packets = static_cast<std::uint16_t>(last.packets + more.packets);
   return true;
 }
 
-void Link::buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
-  const sim::Time known = at + latency_;
+/// A lot of the far buffer is free; the news needs the link's latency to get back.
+void Link::return_credits(std::uint8_t channel) {
+  FreedSpace& freed = freed_[channel];
   Credits& credits = channels_[channel].credits;
-  credits.coming(wire, known, events_.now());
+  const sim::Time known = freed.at() + latency_;
+  credits.coming(freed.bytes(), known);
+  freed.take();
   if (credits.starving) {
     credits.starving = false;
     wake_at(sim::max(known, channel < slipping_channels_ ? slip_from_ : busy_until_));
@@ -68,20 +76,23 @@ void Link::buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
 }
 
 void Link::handle(std::uint32_t event) {
-  if (event != kSend) {
-    arrive(event);
+  if (event == kArrival) {
+    arrive();
   } else if (events_.now() == wake_) {
     wake_ = sim::Time::never();
-    send_all_known();
+    if (packet_by_packet_) {
+      send_all_known<Mode::kPackets>();
+    } else {
+      send_all_known<Mode::kBursts>();
+    }
   }
 }
 
-void Link::arrive(std::uint32_t packet_class) {
-  RingBuffer<Packet>& arriving = arriving_[packet_class];
-  const Packet packet = arriving.front();
-  arriving.pop();
-  if (!arriving.empty()) {
-    events_.schedule(arriving.front().arrives, sim::Priority::kArrive, *this, packet_class);
+void Link::arrive() {
+  const Packet packet = arriving_.front();
+  arriving_.pop();
+  if (!arriving_.empty()) {
+    events_.schedule(arriving_.front().arrives, sim::Priority::kArrive, *this, kArrival);
   }
   network_.deliver(packet, *this);
 }
@@ -92,12 +103,16 @@ void Link::wake_at(sim::Time at) {
   events_.schedule(at, sim::Priority::kArbitrate, *this, kSend);
 }
 
+template <Link::Mode mode>
 void Link::send_all_known() {
   sim::Time now = events_.now();
   const sim::Time unknown = now + lookahead_;
   for (;;) {
     sim::Time next = sim::Time::never();
-    if (send_one(now, next)) next = waiting_channels_ != 0 ? slip_from_ : sim::Time::never();
+    if (send_one<mode>(now, next)) {
+      if (waiting_channels_ == 0) return;
+      next = mode == Mode::kBursts ? slip_from_ : busy_until_;
+    }
     if (next >= unknown) {
       if (next != sim::Time::never()) wake_at(next);
       return;
@@ -108,9 +123,10 @@ void Link::send_all_known() {
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
 /// none to send now, `next` is when there may be.
-bool Link::send_one(sim::Time now, sim::Time& next) {
+template <Link::Mode mode>
+[[gnu::always_inline]] inline bool Link::send_one(sim::Time now, sim::Time& next) {
   std::uint32_t candidates = waiting_channels_;
-  if (now < busy_until_) {
+  if (mode == Mode::kBursts && now < busy_until_) {
     // A burst is on the wire: only what may slip in comes into question.
     next = busy_until_;
     candidates &= (1U << slipping_channels_) - 1;
@@ -133,7 +149,7 @@ bool Link::send_one(sim::Time now, sim::Time& next) {
     if (number == RoundRobin::kNone) continue;
     Input& input = channel.inputs[number];
     Packet packet = input.first;
-    const bool train = packet.packets > 1 && network_.packet_by_packet();
+    const bool train = mode == Mode::kPackets && packet.packets > 1;
     if (train) {
       packet.packets = 1;
       packet.payload = network_.payload_of(packet.kind);
@@ -151,37 +167,40 @@ bool Link::send_one(sim::Time now, sim::Time& next) {
       --input.first.packets;
     } else {
       input.pop();
-      if (input.empty()) channel.waiting.remove(number);
-      if (!channel.waiting.any())
-        waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
+      if (input.empty()) {
+        channel.waiting.remove(number);
+        if (!channel.waiting.any())
+          waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
+      }
     }
     channel.waiting.served(number);
     last_channel_ = index;
-    transmit(packet, index, wire, input.from, now);
-    __builtin_prefetch(&channel.inputs[channel.waiting.turn()]);  // most likely the next
+    transmit<mode>(packet, index, wire, input.from, now);
     return true;
   }
   return false;
 }
 
 /// Puts a packet on the wire at `start`. Its credits are spent.
-void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start) {
+template <Link::Mode mode>
+[[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
+                                                  Link* in, sim::Time start) {
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
     network_.departed(packet);
   } else {
     // Out of an input buffer: not ahead of what has arrived.
-    end = sim::max(end, packet.arrives + in->pace_.time(wire));
+    if (slower_input_) end = sim::max(end, packet.arrives + in->pace_.time(wire));
     if (limited_drain_) in->drain_.use_until(end);
     in->buffer_freed(packet.channel, wire, end);
   }
-  if (start < busy_until_) {
+  if (mode == Mode::kBursts && start < busy_until_) {
     // It slips in between the packets of the burst on the wire, which is that much longer under way.
     slip_from_ = end;
     busy_until_ += end - start;
   } else {
     busy_until_ = end;
-    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ && slipping_channels_ > 0
+    slip_from_ = mode == Mode::kBursts && packet.packets > 1 && channel >= slipping_channels_
                      ? start + one_packet_
                      : end;
   }
@@ -192,23 +211,25 @@ void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link*
   ++units;
 
   packet.channel = channel;
-  if (packet.destination == to_) {
-    // Its destination sees a packet when its last byte is there ...
-    packet.arrives = end + delay_;
-    const auto packet_class = static_cast<std::uint32_t>(class_of(packet.kind));
-    RingBuffer<Packet>& arriving = arriving_[packet_class];
-    if (arriving.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, packet_class);
-    arriving.push(packet);
-  } else {
-    // ... and a switch passes on its first byte at once.
+  if (packet.destination != to_) {
+    // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;
     network_.forward(packet, to_, setup_.far_input);
+    return;
   }
+  // ... and its destination sees it when its last byte is there.
+  packet.arrives = end + delay_;
+  if (class_of(packet.kind) == PacketClass::kControl) {
+    network_.expect(packet, *this);
+    return;
+  }
+  if (arriving_.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, kArrival);
+  arriving_.push(packet);
 }
 
 bool Link::all_credits_home() const {
   for (std::uint8_t c = 0; c < channel_count_; ++c) {
-    if (channels_[c].credits.home() != setup_.buffer) return false;
+    if (channels_[c].credits.home() + freed_[c].bytes() != setup_.buffer) return false;
   }
   return true;
 }

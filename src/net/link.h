@@ -3,7 +3,8 @@
 //
 // A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
 // the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
-// at a switch. At a GPU there is one, for packets in order: only the first on the wire has it pending.
+// at a switch. At a GPU there is one for data, in order: only the first on the wire has it pending. Control
+// packets are only counted there, so the GPU is told of them, and of their time, when they are sent.
 // The event queue is as small as the machine has links, however many packets are in flight.
 //
 // A link out of a switch knows what can reach its queues, and which credits can come back, for as long as
@@ -49,7 +50,9 @@ class alignas(64) Link final : public sim::Handler {
   void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input);
 
   /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
-  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at);
+  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+    if (freed_[channel].add(wire, at)) return_credits(channel);
+  }
 
   /// Tells that `from` feeds that input of the near chip.
   void set_input(std::uint32_t input, Link& from);
@@ -57,7 +60,7 @@ class alignas(64) Link final : public sim::Handler {
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
   /// Packets queued for it or on it.
-  bool idle() const { return waiting_channels_ == 0 && arriving_[0].empty() && arriving_[1].empty(); }
+  bool idle() const { return waiting_channels_ == 0 && arriving_.empty(); }
   bool all_credits_home() const;
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
@@ -102,15 +105,21 @@ class alignas(64) Link final : public sim::Handler {
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
   static constexpr int kMostChannels = kPacketClasses * kMostLayers;
-  static constexpr std::uint32_t kSend = kPacketClasses;  // an event; others are arrivals of that class
+  enum Event : std::uint32_t { kSend, kArrival };
+  /// Whether units of several packets are cut up on their first link, or travel as bursts.
+  enum class Mode { kPackets, kBursts };
 
   void handle(std::uint32_t event) override;
-  void arrive(std::uint32_t packet_class);
+  void arrive();
+  template <Mode mode>
   void send_all_known();
+  template <Mode mode>
   bool send_one(sim::Time now, sim::Time& next);
+  template <Mode mode>
+  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
+  void return_credits(std::uint8_t channel);
   void wake_at(sim::Time at);
   bool join_train(Packet& last, const Packet& more) const;
-  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
 
   // About in the order in which a hop touches them; what is cold stands behind.
   Network& network_;
@@ -131,13 +140,16 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time slip_from_;
   sim::Time one_packet_;
   std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
+  bool packet_by_packet_;
   // Here and not behind a pointer: they are what an event of this link needs first.
   std::array<Channel, kMostChannels> channels_;
+  std::array<FreedSpace, kMostChannels> freed_;  // of this link's buffer at the far end
   bool limited_drain_;
-  Drain drain_;  // of this link's buffer at the far end
+  bool slower_input_ = false;  // some input comes in more slowly than this link sends
+  Drain drain_;                // of this link's buffer at the far end
 
-  /// On the wire to their destination, first to arrive first; by class, since control may overtake data.
-  std::array<RingBuffer<Packet>, kPacketClasses> arriving_;
+  /// Data on the wire to their destination, first to arrive first.
+  RingBuffer<Packet> arriving_;
 
  public:
   // Statistics, plain members (sim/stats.h).

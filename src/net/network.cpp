@@ -97,19 +97,6 @@ void Network::send(const Packet& packet, std::uint32_t sender) {
   forward(sent, packet.source, sender % kSenders);
 }
 
-void Network::forward(const Packet& packet, NodeId at, std::uint32_t input) {
-  const Hop& hop = routes_.hop(at, packet.destination);
-  INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-  link(routes_.pick(hop, at, packet.spread)).accept(packet, channel_of(packet, hop), input);
-}
-
-void Network::deliver(const Packet& packet, Link& in) {
-  packets_delivered_ += packet.packets;
-  if (packet.kind == PacketKind::kWrite) payload_received_[packet.destination] += packet.payload;
-  const sim::Time freed = endpoints_[packet.destination]->receive(packet);
-  in.buffer_freed(packet.channel, wire_.of(packet), freed);
-}
-
 std::uint16_t Network::spread_of(std::uint64_t address) const {
   const std::uint64_t block = address / static_cast<std::uint64_t>(spec_.interleave_block.count());
   const auto lanes = static_cast<std::uint64_t>(lanes_[0]);

@@ -12,6 +12,7 @@
 #include "net/blueprint.h"
 #include "net/link.h"
 #include "net/routes.h"
+#include "sim/check.h"
 #include "sim/event_queue.h"
 #include "sim/stats.h"
 
@@ -20,9 +21,11 @@ namespace infold::net {
 /// What stands at the end of a route: a GPU's ports.
 class Endpoint {
  public:
-  /// The whole packet (or burst) is here. Returns when its place in the port's buffer is free again,
+  /// A whole packet (or burst) of data is here. Returns when its place in the port's buffer is free again,
   /// which is now or later.
   virtual sim::Time receive(const Packet& packet) = 0;
+  /// A control packet is on its last link and will be here at packet.arrives, now or later.
+  virtual void expect(const Packet& packet) = 0;
   /// A data packet that was sent from here has left for the wire.
   virtual void departed(const Packet& packet) = 0;
 
@@ -78,8 +81,22 @@ class Network {
   std::uint16_t payload_of(PacketKind) const { return payload_; }
   const WireCost& wire() const { return wire_; }
   Link& link(LinkId id) { return *links_[id]; }
-  void forward(const Packet& packet, NodeId at, std::uint32_t input);
-  void deliver(const Packet& packet, Link& in);
+  void forward(const Packet& packet, NodeId at, std::uint32_t input) {
+    const Hop& hop = routes_.hop(at, packet.destination);
+    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+    link(routes_.pick(hop, at, packet.spread)).accept(packet, channel_of(packet, hop), input);
+  }
+  void deliver(const Packet& packet, Link& in) {
+    packets_delivered_ += packet.packets;
+    payload_received_[packet.destination] += packet.payload;
+    const sim::Time freed = endpoints_[packet.destination]->receive(packet);
+    in.buffer_freed(packet.channel, wire_.of(packet), freed);
+  }
+  void expect(const Packet& packet, Link& in) {
+    packets_delivered_ += packet.packets;
+    endpoints_[packet.destination]->expect(packet);
+    in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
+  }
   void departed(const Packet& packet) {
     if (class_of(packet.kind) == PacketClass::kData) endpoints_[packet.source]->departed(packet);
   }
