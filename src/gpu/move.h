@@ -51,12 +51,12 @@ struct Move {
 class MoveTable {
  public:
   struct Entry {
-    Move move;
     Mover* mover = nullptr;
     sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet
     sim::Time visible;          // when the latest acknowledgement is here
     bool issued = false;
     MoveId next_free = 0;
+    Move move;
   };
   MoveId add(const Move& move, Mover& mover) {
     MoveId id = free_;
@@ -66,7 +66,7 @@ class MoveTable {
     } else {
       free_ = entries_[id].next_free;
     }
-    entries_[id] = {move, &mover, {}, {}, false, kNone};
+    entries_[id] = {&mover, {}, {}, false, kNone, move};
     ++active_;
     return id;
   }

@@ -13,53 +13,52 @@
 
 namespace infold::net {
 
-/// The sender's side.
+/// The sender's side: bytes it may send.
 class Credits {
  public:
   explicit Credits(sim::Bytes buffer) : held_(static_cast<std::int32_t>(buffer.count())) {}
-
-  /// Whether `need` bytes may be sent now; counts in what has come back by then.
-  bool enough(sim::Bytes need, sim::Time now) {
-    if (held_ >= need.count()) return true;
-    collect(now);
-    return held_ >= need.count();
-  }
+  bool enough(sim::Bytes need) const { return held_ >= need.count(); }
   /// Requires: enough(n).
   void spend(sim::Bytes n) { held_ -= static_cast<std::int32_t>(n.count()); }
-
-  /// A lot will be here at `at`. Requires: not before the one announced last.
-  void coming(sim::Bytes n, sim::Time at) {
-    INFOLD_DCHECK(returns_.empty() || returns_.back().at <= at, "lots come back in order");
-    returns_.push({at, static_cast<std::int32_t>(n.count())});
-  }
-  /// When the next lot comes back; Time::never() when none is on its way.
-  sim::Time next() const { return returns_.empty() ? sim::Time::never() : returns_.front().at; }
-
-  /// Held or on the way.
-  sim::Bytes home() const {
-    std::int64_t sum = held_;
-    for (std::uint32_t i = 0; i < returns_.size(); ++i) sum += returns_[i].bytes;
-    return sim::Bytes{sum};
-  }
+  void add(sim::Bytes n) { held_ += static_cast<std::int32_t>(n.count()); }
+  sim::Bytes held() const { return sim::Bytes{held_}; }
 
  private:
-  struct Return {
-    sim::Time at;
-    std::int32_t bytes = 0;
-  };
-  void collect(sim::Time now) {
-    while (!returns_.empty() && returns_.front().at <= now) {
-      held_ += returns_.front().bytes;
-      returns_.pop();
-    }
-  }
-
-  RingBuffer<Return> returns_;
   std::int32_t held_;
 
  public:
   /// A packet waits for credits and none is on its way: whoever sends one must wake the link.
   bool starving = false;
+};
+
+/// Lots on their way back to the sender, which looks for them when its credits are short.
+class ReturningCredits {
+ public:
+  /// A lot will be there at `at`. Requires: not before the one announced last.
+  void add(sim::Bytes n, sim::Time at) {
+    INFOLD_DCHECK(lots_.empty() || lots_.back().at <= at, "lots come back in order");
+    lots_.push({at, static_cast<std::int32_t>(n.count())});
+  }
+  /// What is there by now.
+  sim::Bytes collect(sim::Time now) {
+    std::int64_t sum = 0;
+    for (; !lots_.empty() && lots_.front().at <= now; lots_.pop()) sum += lots_.front().bytes;
+    return sim::Bytes{sum};
+  }
+  /// When the next lot is there; Time::never() when none is on its way.
+  sim::Time next() const { return lots_.empty() ? sim::Time::never() : lots_.front().at; }
+  sim::Bytes total() const {
+    std::int64_t sum = 0;
+    for (std::uint32_t i = 0; i < lots_.size(); ++i) sum += lots_[i].bytes;
+    return sim::Bytes{sum};
+  }
+
+ private:
+  struct Lot {
+    sim::Time at;
+    std::int32_t bytes = 0;
+  };
+  RingBuffer<Lot> lots_;
 };
 
 /// The far side: what has been freed there and is not yet a lot.

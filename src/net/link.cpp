@@ -12,31 +12,30 @@ namespace infold::net {
 
 Link::Link(Network& network, const Setup& setup)
     : network_(network),
-      events_(network.events()),
       pace_(setup.rate),
       delay_(setup.latency + setup.far_latency),
-      latency_(setup.latency),
       // Ways out of an input buffer are shared with other links, which then must decide in order of time.
       lookahead_(setup.from_switch && setup.speedup == 0 ? setup.latency : sim::Time{}),
       to_(setup.to),
-      channel_count_(static_cast<std::uint8_t>(setup.channels)),
+      far_input_(static_cast<std::uint16_t>(setup.far_input)),
+      packet_by_packet_(network.packet_by_packet()),
+      ordinary_(setup.speedup == 0),
+      drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_channels_(
-          static_cast<std::uint8_t>(network.packet_by_packet() ? 0 : setup.channels / kPacketClasses)),
-      packet_by_packet_(network.packet_by_packet()),
-      limited_drain_(setup.speedup != 0),
-      drain_(setup.speedup),
+          static_cast<std::uint8_t>(packet_by_packet_ ? 0 : setup.channels / kPacketClasses)),
       setup_(setup) {
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
-  for (std::uint8_t c = 0; c < channel_count_; ++c) {
+  INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
   }
 }
 
 void Link::set_input(std::uint32_t input, Link& from) {
-  for (std::uint8_t c = 0; c < channel_count_; ++c) channels_[c].inputs[input].from = &from;
-  slower_input_ = slower_input_ || from.setup_.rate < setup_.rate;
+  for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
+  ordinary_ = ordinary_ && from.setup_.rate >= setup_.rate;
 }
 
 void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
@@ -66,8 +65,8 @@ bool Link::join_train(Packet& last, const Packet& more) const {
 void Link::return_credits(std::uint8_t channel) {
   FreedSpace& freed = freed_[channel];
   Credits& credits = channels_[channel].credits;
-  const sim::Time known = freed.at() + latency_;
-  credits.coming(freed.bytes(), known);
+  const sim::Time known = freed.at() + setup_.latency;
+  returning_[channel].add(freed.bytes(), known);
   freed.take();
   if (credits.starving) {
     credits.starving = false;
@@ -78,7 +77,7 @@ void Link::return_credits(std::uint8_t channel) {
 void Link::handle(std::uint32_t event) {
   if (event == kArrival) {
     arrive();
-  } else if (events_.now() == wake_) {
+  } else if (network_.events().now() == wake_) {
     wake_ = sim::Time::never();
     if (packet_by_packet_) {
       send_all_known<Mode::kPackets>();
@@ -92,7 +91,7 @@ void Link::arrive() {
   const Packet packet = arriving_.front();
   arriving_.pop();
   if (!arriving_.empty()) {
-    events_.schedule(arriving_.front().arrives, sim::Priority::kArrive, *this, kArrival);
+    network_.events().schedule(arriving_.front().arrives, sim::Priority::kArrive, *this, kArrival);
   }
   network_.deliver(packet, *this);
 }
@@ -100,12 +99,12 @@ void Link::arrive() {
 void Link::wake_at(sim::Time at) {
   if (wake_ <= at) return;  // it will look again then, and later if it must
   wake_ = at;
-  events_.schedule(at, sim::Priority::kArbitrate, *this, kSend);
+  network_.events().schedule(at, sim::Priority::kArbitrate, *this, kSend);
 }
 
 template <Link::Mode mode>
 void Link::send_all_known() {
-  sim::Time now = events_.now();
+  sim::Time now = network_.events().now();
   const sim::Time unknown = now + lookahead_;
   for (;;) {
     sim::Time next = sim::Time::never();
@@ -141,7 +140,7 @@ template <Link::Mode mode>
       // It must be there, and its input buffer must not be busy with other outputs.
       const Input& input = channel.inputs[i];
       sim::Time ready = input.first.arrives;
-      if (limited_drain_ && input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
+      if (!ordinary_ && input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
       if (ready <= now) return true;
       next = sim::min(next, ready);
       return false;
@@ -154,11 +153,16 @@ template <Link::Mode mode>
       packet.packets = 1;
       packet.payload = network_.payload_of(packet.kind);
     }
-    const sim::Bytes wire = network_.wire().of(packet);
-    if (!channel.credits.enough(wire, now)) {
-      channel.credits.starving = channel.credits.next() == sim::Time::never();
-      next = sim::min(next, channel.credits.next());
-      continue;
+    const WireCost& cost = network_.wire();
+    const sim::Bytes wire = mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
+    if (!channel.credits.enough(wire)) {
+      channel.credits.add(returning_[index].collect(now));
+      if (!channel.credits.enough(wire)) {
+        const sim::Time more = returning_[index].next();
+        channel.credits.starving = more == sim::Time::never();
+        next = sim::min(next, more);
+        continue;
+      }
     }
     channel.credits.spend(wire);
     if (train) {
@@ -189,32 +193,36 @@ template <Link::Mode mode>
   if (in == nullptr) {
     network_.departed(packet);
   } else {
-    // Out of an input buffer: not ahead of what has arrived.
-    if (slower_input_) end = sim::max(end, packet.arrives + in->pace_.time(wire));
-    if (limited_drain_) in->drain_.use_until(end);
+    if (!ordinary_) {
+      // Out of an input buffer: not ahead of what has arrived.
+      end = sim::max(end, packet.arrives + in->pace_.time(wire));
+      in->drain_.use_until(end);
+    }
     in->buffer_freed(packet.channel, wire, end);
   }
-  if (mode == Mode::kBursts && start < busy_until_) {
+  if (mode == Mode::kPackets) {
+    busy_until_ = end;
+  } else if (start < busy_until_) {
     // It slips in between the packets of the burst on the wire, which is that much longer under way.
     slip_from_ = end;
     busy_until_ += end - start;
+    ++bursts_;
   } else {
     busy_until_ = end;
-    slip_from_ = mode == Mode::kBursts && packet.packets > 1 && channel >= slipping_channels_
-                     ? start + one_packet_
-                     : end;
+    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ ? start + one_packet_ : end;
+    ++bursts_;
   }
 
-  wire_bytes += static_cast<std::uint64_t>(wire.count());
-  payload_bytes += packet.payload;
-  packets += packet.packets;
-  ++units;
+  Traffic& traffic = channels_[channel].traffic;
+  traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
+  traffic.payload_bytes += packet.payload;
+  traffic.packets += packet.packets;
 
   packet.channel = channel;
   if (packet.destination != to_) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;
-    network_.forward(packet, to_, setup_.far_input);
+    network_.forward(packet, to_, far_input_);
     return;
   }
   // ... and its destination sees it when its last byte is there.
@@ -223,22 +231,33 @@ template <Link::Mode mode>
     network_.expect(packet, *this);
     return;
   }
-  if (arriving_.empty()) events_.schedule(packet.arrives, sim::Priority::kArrive, *this, kArrival);
+  if (arriving_.empty()) network_.events().schedule(packet.arrives, sim::Priority::kArrive, *this, kArrival);
   arriving_.push(packet);
 }
 
 bool Link::all_credits_home() const {
-  for (std::uint8_t c = 0; c < channel_count_; ++c) {
-    if (channels_[c].credits.home() + freed_[c].bytes() != setup_.buffer) return false;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
+    const sim::Bytes home = channels_[c].credits.held() + returning_[c].total() + freed_[c].bytes();
+    if (home != setup_.buffer) return false;
   }
   return true;
+}
+
+Link::Traffic Link::traffic() const {
+  Traffic sum;
+  for (const Channel& c : channels_) {
+    sum.wire_bytes += c.traffic.wire_bytes;
+    sum.payload_bytes += c.traffic.payload_bytes;
+    sum.packets += c.traffic.packets;
+  }
+  return sum;
 }
 
 std::string Link::why_waiting() const {
   if (waiting_channels_ == 0) return {};
   std::size_t waiting = 0;
   std::string channels;
-  for (std::uint8_t c = 0; c < channel_count_; ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
     if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
     for (int i = 0; i < setup_.inputs; ++i)
       waiting += channels_[c].inputs[static_cast<std::size_t>(i)].size();

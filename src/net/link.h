@@ -59,11 +59,23 @@ class alignas(64) Link final : public sim::Handler {
 
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
-  /// Packets queued for it or on it.
+  int channels() const { return setup_.channels; }
+  /// No packet queued for it or on it.
   bool idle() const { return waiting_channels_ == 0 && arriving_.empty(); }
   bool all_credits_home() const;
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
+
+  /// What crossed it, on one virtual channel; plain members (sim/stats.h).
+  struct Traffic {
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t payload_bytes = 0;
+    std::uint64_t packets = 0;
+  };
+  const Traffic& traffic(int channel) const { return channels_[static_cast<std::size_t>(channel)].traffic; }
+  Traffic traffic() const;
+  /// Packets and bursts, each counted once.
+  std::uint64_t units() const { return packet_by_packet_ ? traffic().packets : bursts_; }
 
  private:
   /// One input of the near chip on one virtual channel: its queue, and the link whose buffer holds what
@@ -102,6 +114,7 @@ class alignas(64) Link final : public sim::Handler {
     Credits credits;
     RoundRobin waiting;  // inputs with a packet queued
     std::unique_ptr<Input[]> inputs;
+    Traffic traffic;
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
   static constexpr int kMostChannels = kPacketClasses * kMostLayers;
@@ -121,44 +134,35 @@ class alignas(64) Link final : public sim::Handler {
   void wake_at(sim::Time at);
   bool join_train(Packet& last, const Packet& more) const;
 
-  // About in the order in which a hop touches them; what is cold stands behind.
+  // What a hop touches stands in few cache lines: this one, and one for the channel.
   Network& network_;
-  sim::EventQueue& events_;
   sim::Pace pace_;
   sim::Time busy_until_;
   sim::Time wake_ = sim::Time::never();  // an older event for another time is stale
-  sim::Time delay_;                      // from leaving the near chip to leaving the far one
-  sim::Time latency_;
-  sim::Time lookahead_;  // for so long nothing unknown can come up
-
-  std::uint8_t last_channel_ = 0;
-  std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
+  sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
+  sim::Time lookahead_;                  // for so long nothing unknown can come up
   NodeId to_;
-  std::uint8_t channel_count_;
-  /// Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
-  /// not wait for a whole burst either, control channels may slip into a burst from then on.
+  std::uint16_t far_input_;
+  std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
+  std::uint8_t last_channel_ = 0;
+  bool packet_by_packet_;
+  bool ordinary_;  // no input that is slower than this link or shares its way out with other outputs
+  std::array<Channel, kMostChannels> channels_;
+
+  /// The buffer at the far end: what is free there again, and lots on their way back, by channel.
+  alignas(64) std::array<FreedSpace, kMostChannels> freed_;
+  std::array<ReturningCredits, kMostChannels> returning_;
+  Drain drain_;
+
+  // Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
+  // not wait for a whole burst either, control channels may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
   std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
-  bool packet_by_packet_;
-  // Here and not behind a pointer: they are what an event of this link needs first.
-  std::array<Channel, kMostChannels> channels_;
-  std::array<FreedSpace, kMostChannels> freed_;  // of this link's buffer at the far end
-  bool limited_drain_;
-  bool slower_input_ = false;  // some input comes in more slowly than this link sends
-  Drain drain_;                // of this link's buffer at the far end
+  std::uint64_t bursts_ = 0;
 
   /// Data on the wire to their destination, first to arrive first.
   RingBuffer<Packet> arriving_;
-
- public:
-  // Statistics, plain members (sim/stats.h).
-  std::uint64_t wire_bytes = 0;
-  std::uint64_t payload_bytes = 0;
-  std::uint64_t packets = 0;
-  std::uint64_t units = 0;  ///< packets and bursts, each counted once
-
- private:
   Setup setup_;
 };
 

@@ -76,6 +76,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
     links_.push_back(std::make_unique<Link>(*this, s));
   }
+  for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id].get());
   for (std::size_t out = 0; out < setups.size(); ++out) {
     for (std::size_t in = 0; in < setups.size(); ++in) {
       const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
@@ -128,23 +129,26 @@ std::string Network::name(NodeId node) const {
 
 void Network::register_stats(sim::StatRegistry& registry) const {
   for (const auto& l : links_) {
-    const std::string prefix =
-        fmt::format("link.{}.{}-{}.", &l - links_.data(), name(l->from()), name(l->to()));
-    registry.add(prefix + "wire_bytes", l->wire_bytes);
-    registry.add(prefix + "payload_bytes", l->payload_bytes);
-    registry.add(prefix + "packets", l->packets);
+    for (int c = 0; c < l->channels(); ++c) {
+      const std::string prefix =
+          fmt::format("link.{}.{}-{}.vc{}.", &l - links_.data(), name(l->from()), name(l->to()), c);
+      const Link::Traffic& traffic = l->traffic(c);
+      registry.add(prefix + "wire_bytes", traffic.wire_bytes);
+      registry.add(prefix + "payload_bytes", traffic.payload_bytes);
+      registry.add(prefix + "packets", traffic.packets);
+    }
   }
 }
 
 std::uint64_t Network::packet_hops() const {
   std::uint64_t sum = 0;
-  for (const auto& l : links_) sum += l->packets;
+  for (const auto& l : links_) sum += l->traffic().packets;
   return sum;
 }
 
 std::uint64_t Network::unit_hops() const {
   std::uint64_t sum = 0;
-  for (const auto& l : links_) sum += l->units;
+  for (const auto& l : links_) sum += l->units();
   return sum;
 }
 

@@ -80,11 +80,10 @@ class Network {
   bool packet_by_packet() const { return packet_by_packet_; }
   std::uint16_t payload_of(PacketKind) const { return payload_; }
   const WireCost& wire() const { return wire_; }
-  Link& link(LinkId id) { return *links_[id]; }
   void forward(const Packet& packet, NodeId at, std::uint32_t input) {
     const Hop& hop = routes_.hop(at, packet.destination);
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-    link(routes_.pick(hop, at, packet.spread)).accept(packet, channel_of(packet, hop), input);
+    ways_[hop.pick(packet.spread)]->accept(packet, channel_of(packet, hop), input);
   }
   void deliver(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
@@ -118,6 +117,7 @@ class Network {
   bool packet_by_packet_;
   std::uint16_t payload_;
   std::vector<std::unique_ptr<Link>> links_;
+  std::vector<Link*> ways_;  // by Hop::pick
   std::vector<Endpoint*> endpoints_;
   std::vector<std::uint64_t> payload_sent_;
   std::vector<std::uint64_t> payload_received_;

@@ -53,16 +53,22 @@ inline constexpr std::int64_t kMaxPayload = 0xffff;
 class WireCost {
  public:
   explicit WireCost(const PacketSpec& spec)
-      : per_packet_{spec.header.count(), spec.ack.count(), spec.header.count()},
+      : per_packet_{static_cast<std::int32_t>(spec.header.count()),
+                    static_cast<std::int32_t>(spec.ack.count()),
+                    static_cast<std::int32_t>(spec.header.count())},
         largest_(sim::max(spec.payload + spec.header, spec.ack)) {}
   /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
   sim::Bytes largest_packet() const { return largest_; }
   sim::Bytes of(const Packet& p) const {
     return sim::Bytes{p.payload + p.packets * per_packet_[static_cast<std::size_t>(p.kind)]};
   }
+  /// The same of a single packet.
+  sim::Bytes of_one(PacketKind kind, std::uint16_t payload) const {
+    return sim::Bytes{payload + per_packet_[static_cast<std::size_t>(kind)]};
+  }
 
  private:
-  std::array<std::int64_t, 3> per_packet_;
+  std::array<std::int32_t, 3> per_packet_;
   sim::Bytes largest_;
 };
 

@@ -12,8 +12,7 @@ class RoundRobin {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   explicit RoundRobin(int inputs)
-      : words_(static_cast<std::uint16_t>((inputs + 63) / 64)),
-        rest_(words_ > 1 ? new std::uint64_t[words_]() : nullptr) {}
+      : rest_(inputs > 64 ? new std::uint64_t[words_for(inputs)]() : nullptr), words_(words_for(inputs)) {}
 
   bool any() const { return waiting_ != 0; }
   void add(std::uint32_t input) {
@@ -24,10 +23,7 @@ class RoundRobin {
     word(input / 64) &= ~(std::uint64_t{1} << (input % 64));
     --waiting_;
   }
-  std::uint32_t turn() const { return turn_; }
-  void served(std::uint32_t input) {
-    turn_ = static_cast<std::uint16_t>(input + 1 == words_ * 64U ? 0 : input + 1);
-  }
+  void served(std::uint32_t input) { turn_ = static_cast<std::uint16_t>(input + 1); }
 
   /// The first waiting input that is ready, starting at the one whose turn it is; kNone if none is.
   template <class Ready>
@@ -40,7 +36,7 @@ class RoundRobin {
       }
       return kNone;
     }
-    std::uint32_t at = turn_ / 64U;
+    std::uint32_t at = turn_ / 64U == words_ ? 0 : turn_ / 64U;
     const std::uint64_t from_turn = ~std::uint64_t{0} << (turn_ % 64);
     for (std::uint64_t bits = word(at) & from_turn; bits != 0; bits &= bits - 1) {
       const std::uint32_t input = number(at, bits);
@@ -59,6 +55,7 @@ class RoundRobin {
   }
 
  private:
+  static std::uint16_t words_for(int inputs) { return static_cast<std::uint16_t>((inputs + 63) / 64); }
   static std::uint32_t number(std::uint32_t word, std::uint64_t bits) {
     return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
@@ -66,10 +63,10 @@ class RoundRobin {
   std::uint64_t word(std::uint32_t i) const { return i == 0 ? first_ : rest_[i]; }
 
   std::uint64_t first_ = 0;  // most chips have at most 64 inputs: no second look-up for them
-  std::uint32_t waiting_ = 0;
-  std::uint16_t turn_ = 0;
-  std::uint16_t words_;
   std::unique_ptr<std::uint64_t[]> rest_;
+  std::uint16_t waiting_ = 0;
+  std::uint16_t words_;
+  std::uint16_t turn_ = 0;  // behind the last input stands for the first
 };
 
 }  // namespace infold::net

@@ -113,8 +113,7 @@ TorusStep torus_step(const std::vector<int>& sides, int from, int to) {
 
 Routes::Routes(const Blueprint& blueprint)
     : gpus_(static_cast<std::size_t>(blueprint.gpus)),
-      hops_(static_cast<std::size_t>(blueprint.nodes()) * gpus_),
-      divisor_(blueprint.spread_divisor) {
+      hops_(static_cast<std::size_t>(blueprint.nodes()) * gpus_) {
   const Wiring wiring(blueprint);
   const auto nodes = static_cast<NodeId>(blueprint.nodes());
   CandidateLists lists;
@@ -128,8 +127,10 @@ Routes::Routes(const Blueprint& blueprint)
                  layer + 1, from, to);
       std::abort();
     }
-    hops_[std::size_t{from} * gpus_ + to] = {lists.index_of(links), static_cast<std::uint16_t>(links.size()),
-                                             static_cast<std::uint8_t>(layer)};
+    hops_[std::size_t{from} * gpus_ + to] = {.first = lists.index_of(links),
+                                             .count = static_cast<std::uint16_t>(links.size()),
+                                             .divisor = blueprint.spread_divisor[from],
+                                             .layer = static_cast<std::uint8_t>(layer)};
     layers_ = std::max(layers_, layer + 1);
     if (blueprint.is_gpu(from)) diameter_ = std::max(diameter_, distance);
   };

@@ -18,7 +18,16 @@ inline constexpr LinkId kNoLink = 0xffff;
 struct Hop {
   std::uint32_t first = 0;  ///< index of its first candidate in Routes::candidates
   std::uint16_t count = 0;  ///< number of candidates; 0 when unreachable or already there
-  std::uint8_t layer = 0;   ///< virtual-channel layer on the way out
+  std::uint16_t divisor = 1;  ///< of the spread value (Blueprint::spread_divisor)
+  std::uint8_t layer = 0;     ///< virtual-channel layer on the way out
+
+  /// Index of the candidate that a packet with this spread value takes. Requires: count > 0.
+  std::uint32_t pick(std::uint16_t spread) const {
+    std::uint32_t choice = spread;
+    if (divisor > 1) choice /= divisor;
+    if (choice >= count) choice %= count;  // divisions are the dearest part of a hop
+    return first + choice;
+  }
 };
 
 /// Every node's way to every GPU.
@@ -31,15 +40,10 @@ class Routes {
   std::span<const LinkId> candidates(const Hop& h) const { return {candidates_.data() + h.first, h.count}; }
   /// The link a packet with this spread value takes. Requires: reachable and from != to.
   LinkId next(NodeId from, NodeId to, std::uint16_t spread) const {
-    return pick(hop(from, to), from, spread);
+    return candidates_[hop(from, to).pick(spread)];
   }
-  /// The same when the hop is known already.
-  LinkId pick(const Hop& h, NodeId from, std::uint16_t spread) const {
-    std::uint32_t choice = spread;
-    if (divisor_[from] > 1) choice /= divisor_[from];
-    if (choice >= h.count) choice %= h.count;  // divisions are the dearest part of a hop
-    return candidates_[h.first + choice];
-  }
+  /// All candidates there are, as Hop::pick counts them.
+  std::span<const LinkId> all_candidates() const { return candidates_; }
   int layers() const { return layers_; }
   /// Most hops between any two GPUs.
   int diameter() const { return diameter_; }
@@ -48,7 +52,6 @@ class Routes {
   std::size_t gpus_;
   std::vector<Hop> hops_;
   std::vector<LinkId> candidates_;
-  std::vector<std::uint16_t> divisor_;
   int layers_ = 1;
   int diameter_ = 0;
 };

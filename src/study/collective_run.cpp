@@ -125,7 +125,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.link_bytes_per_gpu = bench.data_sent() / share;
   std::uint64_t wire = 0;
   for (const auto& link : machine.network().links()) {
-    if (machine.blueprint().is_gpu(link->from())) wire += link->wire_bytes;
+    if (machine.blueprint().is_gpu(link->from())) wire += link->traffic().wire_bytes;
   }
   r.wire_bytes_per_gpu = wire / share;
   std::uint64_t memory = 0;

@@ -77,8 +77,8 @@ TEST_P(BackToBack, WhatIsSentAsOneTakesTheBytesOfAllItsPackets) {
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals.back().at, 40_ps * (10 * (1'000 + 8 * 16)) + kWay);
   EXPECT_EQ(scene[1].payload(), 10'000u);
-  EXPECT_EQ(scene.link(0, 2).wire_bytes, 10u * (1'000 + 8 * 16));
-  EXPECT_EQ(scene.link(2, 1).packets, 80u);
+  EXPECT_EQ(scene.link(0, 2).traffic().wire_bytes, 10u * (1'000 + 8 * 16));
+  EXPECT_EQ(scene.link(2, 1).traffic().packets, 80u);
 }
 
 TEST(LinkTiming, PacketByPacketATrainArrivesInPiecesAndABurstAsOne) {
@@ -117,7 +117,7 @@ TEST(LinkCounters, CountHeadersAcknowledgementsAndFlags) {
   EXPECT_EQ(there.packets, 6u);
   EXPECT_EQ(back.wire_bytes, 5u * 12);
   EXPECT_EQ(back.packets, 5u);
-  EXPECT_EQ(scene.link(2, 1).wire_bytes, there.wire_bytes) << "every hop carries the same";
+  EXPECT_EQ(scene.link(2, 1).traffic().wire_bytes, there.wire_bytes) << "every hop carries the same";
 }
 
 TEST(LinkCounters, TheNetworkCountsDataAndPackets) {
