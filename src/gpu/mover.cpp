@@ -26,6 +26,9 @@ void Mover::start(const Move& move) {
   current_ = moves_.add(move, *this);
   loaded_ = sim::Bytes{};
   to_load_ = move.bytes;
+  loads_per_byte_ = move.loads;
+  const std::int64_t block = network_.spec().interleave_block.count();
+  to_block_end_ = sim::Bytes{block - static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block))};
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
   const std::int64_t access = std::max(kWarpAccess, network_.spec().packet.payload.count());
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
@@ -36,33 +39,26 @@ void Mover::start(const Move& move) {
   load_more();
 }
 
-/// The next unit ends where its block of interleaved addresses ends, so that all of it goes one way.
-sim::Bytes Mover::next_unit(const Move& move) const {
-  const auto block = network_.spec().interleave_block.count();
-  const auto within =
-      static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) + loaded_.count();
-  const sim::Bytes to_block_end{block - within % block};
-  return sim::min(sim::min(unit_size_, to_block_end), move.bytes - loaded_);
-}
-
 void Mover::load_more() {
-  const Move move = moves_[current_].move;
   const sim::Time now = events_.now();
-  while (loaded_ < move.bytes) {
-    const sim::Bytes unit = next_unit(move);
+  while (loaded_ < to_load_) {
+    // A unit ends where its block of interleaved addresses ends, so that all of it goes one way.
+    const sim::Bytes unit = sim::min(sim::min(unit_size_, to_block_end_), to_load_ - loaded_);
     if (in_flight_ + unit > setup_.window) return;
     in_flight_ += unit;
-    const sim::Bytes loads = unit * move.loads;
+    const sim::Bytes loads = unit * loads_per_byte_;
     // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
     // the rest comes in faster than it goes out.
     const sim::Time port = sim::max(load_port_free_, memory_.read(loads, now));
-    const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * move.loads;
+    const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * loads_per_byte_;
     const sim::Time ready = port + port_pace_.time(first);
     load_port_free_ = port + port_pace_.time(loads);
     if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, kLoaded);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
                    static_cast<std::uint32_t>(unit.count())});
     loaded_ += unit;
+    to_block_end_ -= unit;
+    if (to_block_end_ == sim::Bytes{}) to_block_end_ = network_.spec().interleave_block;
   }
 }
 
@@ -76,7 +72,7 @@ void Mover::handle(std::uint32_t event) {
 
 void Mover::store(const Unit& unit) {
   MoveTable::Entry& entry = moves_[unit.move];
-  const Move move = entry.move;
+  const Move& move = entry.move;
   const sim::Bytes bytes{unit.bytes};
   const bool last = unit.offset + unit.bytes == move.bytes.count();
   entry.issued = last;
@@ -94,7 +90,7 @@ void Mover::store(const Unit& unit) {
   }
   if (last) {
     busy_ = false;
-    move.client->move_issued(move.cookie);  // may start the next move
+    move.client->move_issued(move.cookie);  // may start the next move, which may move the table
     finish_if_done(unit.move);
   } else {
     load_more();

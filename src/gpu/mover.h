@@ -54,7 +54,6 @@ class Mover final : public sim::Handler {
 
   void handle(std::uint32_t event) override;
   void load_more();
-  sim::Bytes next_unit(const Move& move) const;
   void store(const Unit& unit);
   void send(const Move& move, const Unit& unit);
   void finish_if_done(MoveId id);
@@ -75,6 +74,8 @@ class Mover final : public sim::Handler {
   MoveId current_ = 0;
   sim::Bytes loaded_;              // of the current move
   sim::Bytes to_load_;             // all of it
+  sim::Bytes to_block_end_;        // from there to the end of its block of interleaved addresses
+  int loads_per_byte_ = 1;
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 

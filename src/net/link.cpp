@@ -14,8 +14,7 @@ Link::Link(Network& network, const Setup& setup)
     : network_(network),
       pace_(setup.rate),
       delay_(setup.latency + setup.far_latency),
-      // Ways out of an input buffer are shared with other links, which then must decide in order of time.
-      lookahead_(setup.from_switch && setup.speedup == 0 ? setup.latency : sim::Time{}),
+      lookahead_(setup.lookahead),
       to_(setup.to),
       far_input_(static_cast<std::uint16_t>(setup.far_input)),
       packet_by_packet_(network.packet_by_packet()),
@@ -104,15 +103,16 @@ void Link::wake_at(sim::Time at) {
 
 template <Link::Mode mode>
 void Link::send_all_known() {
-  sim::Time now = network_.events().now();
-  const sim::Time unknown = now + lookahead_;
-  for (;;) {
+  const sim::Time start = network_.events().now();
+  const sim::Time unknown = start + lookahead_;
+  for (sim::Time now = start;;) {
     sim::Time next = sim::Time::never();
-    if (send_one<mode>(now, next)) {
+    const Sent sent = send_one<mode>(now, next, start);
+    if (sent == Sent::kYes) {
       if (waiting_channels_ == 0) return;
       next = mode == Mode::kBursts ? slip_from_ : busy_until_;
     }
-    if (next >= unknown) {
+    if (next >= unknown || sent == Sent::kUnknown) {
       if (next != sim::Time::never()) wake_at(next);
       return;
     }
@@ -121,9 +121,9 @@ void Link::send_all_known() {
 }
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
-/// none to send now, `next` is when there may be.
+/// none to send at `now`, `next` is when there may be. What is known was known at `start`.
 template <Link::Mode mode>
-[[gnu::always_inline]] inline bool Link::send_one(sim::Time now, sim::Time& next) {
+[[gnu::always_inline]] inline Link::Sent Link::send_one(sim::Time now, sim::Time& next, sim::Time start) {
   std::uint32_t candidates = waiting_channels_;
   if (mode == Mode::kBursts && now < busy_until_) {
     // A burst is on the wire: only what may slip in comes into question.
@@ -158,6 +158,10 @@ template <Link::Mode mode>
     if (!channel.credits.enough(wire)) {
       channel.credits.add(returning_[index].collect(now));
       if (!channel.credits.enough(wire)) {
+        if (now > start && now >= start + setup_.latency) {
+          next = now;  // credits may be back by then that nobody has sent yet
+          return Sent::kUnknown;
+        }
         const sim::Time more = returning_[index].next();
         channel.credits.starving = more == sim::Time::never();
         next = sim::min(next, more);
@@ -180,9 +184,9 @@ template <Link::Mode mode>
     channel.waiting.served(number);
     last_channel_ = index;
     transmit<mode>(packet, index, wire, input.from, now);
-    return true;
+    return Sent::kYes;
   }
-  return false;
+  return Sent::kNo;
 }
 
 /// Puts a packet on the wire at `start`. Its credits are spent.

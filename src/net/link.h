@@ -7,8 +7,9 @@
 // packets are only counted there, so the GPU is told of them, and of their time, when they are sent.
 // The event queue is as small as the machine has links, however many packets are in flight.
 //
-// A link out of a switch knows what can reach its queues, and which credits can come back, for as long as
-// news takes over a link. So it decides for all of that time at once: the same decisions, fewer events.
+// A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
+// through the chip. So it decides for all of that time at once: the same decisions, fewer events. Only where
+// credits are short it must look again sooner, because those come back over one link.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ class alignas(64) Link final : public sim::Handler {
     sim::Time latency;
     sim::Time far_latency;     ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
     int speedup = 0;           ///< outputs of the far chip that this link's buffer can feed at once; 0: all
-    bool from_switch = false;  ///< everything queued for it comes over other links
+    sim::Time lookahead;       ///< nothing can be queued for it earlier than so long after it was sent
     sim::Bytes buffer;         ///< of each virtual channel at the far end
     int channels = 0;          ///< virtual channels
     int inputs = 0;            ///< who can queue for this link at its near end
@@ -119,6 +120,7 @@ class alignas(64) Link final : public sim::Handler {
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
   static constexpr int kMostChannels = kPacketClasses * kMostLayers;
   enum Event : std::uint32_t { kSend, kArrival };
+  enum class Sent { kYes, kNo, kUnknown };
   /// Whether units of several packets are cut up on their first link, or travel as bursts.
   enum class Mode { kPackets, kBursts };
 
@@ -127,7 +129,7 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode>
   void send_all_known();
   template <Mode mode>
-  bool send_one(sim::Time now, sim::Time& next);
+  Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
   template <Mode mode>
   void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
   void return_credits(std::uint8_t channel);

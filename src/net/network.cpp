@@ -48,9 +48,11 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
                       [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
       packet_by_packet_(packet_by_packet),
       payload_(static_cast<std::uint16_t>(spec.packet.payload.count())),
+      interleave_block_(static_cast<std::uint64_t>(spec.interleave_block.count())),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
       payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
+  INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
   InputNumbers inputs(blueprint);
   std::vector<Link::Setup> setups;
   for (const Cable& cable : blueprint.cables) {
@@ -63,7 +65,9 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       s.latency = spec.link.latency;
       s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
       s.speedup = spec.switch_chip.speedup;
-      s.from_switch = !blueprint.is_gpu(from);
+      // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.
+      if (!blueprint.is_gpu(from) && spec.switch_chip.speedup == 0)
+        s.lookahead = spec.link.latency + spec.switch_chip.latency;
       s.buffer = spec.switch_chip.buffer;
       s.channels = kPacketClasses * layers_;
       s.far_input = inputs.take(blueprint, to);
@@ -71,6 +75,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       setups.push_back(s);
     }
   }
+  lanes_of_first_ = static_cast<std::uint64_t>(lanes_[0]);
   links_.reserve(setups.size());
   for (Link::Setup& s : setups) {
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
@@ -88,25 +93,18 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
 
 Network::~Network() = default;
 
-void Network::send(const Packet& packet, std::uint32_t sender) {
-  INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
-  INFOLD_DCHECK(packet.payload <= max_burst_.count(), "a burst fits a quarter of a buffer");
-  packets_sent_ += packet.packets;
-  if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
-  Packet sent = packet;
-  sent.arrives = events_.now();
-  forward(sent, packet.source, sender % kSenders);
-}
-
 std::uint16_t Network::spread_of(std::uint64_t address) const {
-  const std::uint64_t block = address / static_cast<std::uint64_t>(spec_.interleave_block.count());
-  const auto lanes = static_cast<std::uint64_t>(lanes_[0]);
-  const std::uint64_t round = block / lanes;
-  const std::uint64_t turn = spec_.interleave == Interleave::kHash ? sim::mix(round) % lanes : 0;
-  const std::uint64_t lane = (block + turn) % lanes;
+  const std::uint64_t block = address / interleave_block_;
+  const std::uint64_t round = block / lanes_of_first_;
+  std::uint64_t lane = block - round * lanes_of_first_;
+  if (spec_.interleave == Interleave::kHash) {
+    lane += sim::mix(round) % lanes_of_first_;
+    if (lane >= lanes_of_first_) lane -= lanes_of_first_;
+  }
   // A second stage of switches spreads by the round; where there is none, the lane alone decides, so
   // that a packet stays on its lane through a switch.
-  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes) * lanes + lane : lane);
+  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes_of_first_) * lanes_of_first_ + lane
+                                                : lane);
 }
 
 bool Network::quiet() const {

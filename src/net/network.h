@@ -50,7 +50,14 @@ class Network {
 
   /// Sends from packet.source, now. `sender` takes turns with the source's other senders.
   /// Requires: source != destination, payload at most max_burst().
-  void send(const Packet& packet, std::uint32_t sender);
+  void send(Packet packet, std::uint32_t sender) {
+    INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
+    INFOLD_DCHECK(packet.payload <= max_burst_.count(), "a burst fits a quarter of a buffer");
+    packets_sent_ += packet.packets;
+    if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
+    packet.arrives = events_.now();
+    forward(packet, packet.source, sender % kSenders);
+  }
 
   /// The most payload that may be sent as one without distorting buffers: a quarter of the smallest.
   sim::Bytes max_burst() const { return max_burst_; }
@@ -116,6 +123,8 @@ class Network {
   bool two_stages_;
   bool packet_by_packet_;
   std::uint16_t payload_;
+  std::uint64_t interleave_block_;
+  std::uint64_t lanes_of_first_ = 1;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<Link*> ways_;  // by Hop::pick
   std::vector<Endpoint*> endpoints_;
