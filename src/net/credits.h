@@ -65,7 +65,7 @@ class ReturningCredits {
 class FreedSpace {
  public:
   /// A buffer is returned in that many lots.
-  static constexpr std::int64_t kLots = 16;
+  static constexpr std::int64_t kLots = 8;
 
   FreedSpace() = default;
   /// Requires: largest_packet <= buffer. What is short of a lot never keeps such a packet waiting.

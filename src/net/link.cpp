@@ -37,19 +37,6 @@ void Link::set_input(std::uint32_t input, Link& from) {
   ordinary_ = ordinary_ && from.setup_.rate >= setup_.rate;
 }
 
-void Link::accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
-  Channel& c = channels_[channel];
-  Input& in = c.inputs[input];
-  if (in.empty()) {
-    c.waiting.add(input);
-    waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
-  } else if (packet.packets > 1 && join_train(in.last(), packet)) {
-    return;  // somebody is waiting already, so the link will wake
-  }
-  in.push(packet);
-  wake_at(sim::max(packet.arrives, channel < slipping_channels_ ? slip_from_ : busy_until_));
-}
-
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
 bool Link::join_train(Packet& last, const Packet& more) const {
   if (last.flow != more.flow || last.offset + last.payload != more.offset) return false;
@@ -95,8 +82,7 @@ void Link::arrive() {
   network_.deliver(packet, *this);
 }
 
-void Link::wake_at(sim::Time at) {
-  if (wake_ <= at) return;  // it will look again then, and later if it must
+void Link::schedule_wake(sim::Time at) {
   wake_ = at;
   network_.events().schedule(at, sim::Priority::kArbitrate, *this, kSend);
 }
@@ -169,6 +155,7 @@ template <Link::Mode mode>
       }
     }
     channel.credits.spend(wire);
+    if (packet.destination != to_) network_.prefetch_way(packet, to_);
     if (train) {
       input.first.offset += packet.payload;
       input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
@@ -219,7 +206,6 @@ template <Link::Mode mode>
 
   Traffic& traffic = channels_[channel].traffic;
   traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
-  traffic.payload_bytes += packet.payload;
   traffic.packets += packet.packets;
 
   packet.channel = channel;
@@ -251,7 +237,6 @@ Link::Traffic Link::traffic() const {
   Traffic sum;
   for (const Channel& c : channels_) {
     sum.wire_bytes += c.traffic.wire_bytes;
-    sum.payload_bytes += c.traffic.payload_bytes;
     sum.packets += c.traffic.packets;
   }
   return sum;

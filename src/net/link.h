@@ -48,7 +48,25 @@ class alignas(64) Link final : public sim::Handler {
   Link(Network& network, const Setup& setup);
 
   /// Queues a packet of the near chip's input `input`, which is there from packet.arrives on.
-  void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input);
+  void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    Channel& c = channels_[channel];
+    Input& in = c.inputs[input];
+    if (in.empty()) {
+      in.first = packet;
+      c.waiting.add(input);
+      waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
+    } else {
+      if (packet.packets > 1 && join_train(in.last(), packet)) return;  // the link will wake for it
+      in.rest.push(packet);
+    }
+    wake_at(sim::max(packet.arrives, channel < slipping_channels_ ? slip_from_ : busy_until_));
+  }
+
+  void prefetch() const {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(channels_.data(), 1);
+    __builtin_prefetch(channels_.data() + 1, 1);
+  }
 
   /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
   void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
@@ -70,7 +88,6 @@ class alignas(64) Link final : public sim::Handler {
   /// What crossed it, on one virtual channel; plain members (sim/stats.h).
   struct Traffic {
     std::uint64_t wire_bytes = 0;
-    std::uint64_t payload_bytes = 0;
     std::uint64_t packets = 0;
   };
   const Traffic& traffic(int channel) const { return channels_[static_cast<std::size_t>(channel)].traffic; }
@@ -89,13 +106,6 @@ class alignas(64) Link final : public sim::Handler {
 
     Input() { first.packets = 0; }
     bool empty() const { return first.packets == 0; }
-    void push(const Packet& packet) {
-      if (empty()) {
-        first = packet;
-      } else {
-        rest.push(packet);
-      }
-    }
     Packet& last() { return rest.empty() ? first : rest.back(); }
     void pop() {
       if (rest.empty()) {
@@ -133,7 +143,10 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode>
   void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
   void return_credits(std::uint8_t channel);
-  void wake_at(sim::Time at);
+  void wake_at(sim::Time at) {
+    if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
+  }
+  void schedule_wake(sim::Time at);
   bool join_train(Packet& last, const Packet& more) const;
 
   // What a hop touches stands in few cache lines: this one, and one for the channel.

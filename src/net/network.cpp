@@ -132,7 +132,6 @@ void Network::register_stats(sim::StatRegistry& registry) const {
           fmt::format("link.{}.{}-{}.vc{}.", &l - links_.data(), name(l->from()), name(l->to()), c);
       const Link::Traffic& traffic = l->traffic(c);
       registry.add(prefix + "wire_bytes", traffic.wire_bytes);
-      registry.add(prefix + "payload_bytes", traffic.payload_bytes);
       registry.add(prefix + "packets", traffic.packets);
     }
   }

@@ -92,6 +92,10 @@ class Network {
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
     ways_[hop.pick(packet.spread)]->accept(packet, channel_of(packet, hop), input);
   }
+  /// What forward() will need is fetched while the packet is being sent.
+  void prefetch_way(const Packet& packet, NodeId at) const {
+    ways_[routes_.hop(at, packet.destination).pick(packet.spread)]->prefetch();
+  }
   void deliver(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
     payload_received_[packet.destination] += packet.payload;

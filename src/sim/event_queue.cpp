@@ -29,29 +29,29 @@ void EventQueue::add_far(Key key, Handler* handler, std::uint32_t arg) {
 }
 
 bool EventQueue::run(std::uint64_t limit) {
-  for (; limit > 0; --limit) {
-    if (handled_ == scheduled_) return false;
-    if (slots_[slot_ & kSlotMask].head == kNil) advance();
+  const std::uint64_t until = limit > ~std::uint64_t{0} - handled_ ? ~std::uint64_t{0} : handled_ + limit;
+  while (handled_ != scheduled_) {
     const std::uint64_t position = slot_ & kSlotMask;
-    Slot& slot = slots_[position];
-    const std::uint32_t index = slot.head;
-    Node& node = nodes_[index];
-    const Node event = node;
-    slot.head = event.next;
-    if (event.next == kNil) {
-      std::uint64_t& word = occupied_[position / 64];
-      word &= ~(std::uint64_t{1} << (position % 64));
-      if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
+    // Handlers may add to this slot, so its bit stays until nothing is left.
+    for (std::uint32_t index = slots_[position].head; index != kNil; index = slots_[position].head) {
+      if (handled_ == until) return true;
+      Node& node = nodes_[index];
+      const Node event = node;
+      slots_[position].head = event.next;
+      node.next = free_node_;
+      free_node_ = index;
+      now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
+      ++handled_;
+      // What comes next is fetched while this is handled.
+      if (event.next != kNil) __builtin_prefetch(nodes_[event.next].handler, 1);
+      event.handler->handle(event.arg);
     }
-    node.next = free_node_;
-    free_node_ = index;
-    now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
-    ++handled_;
-    // What comes next is fetched while this is handled.
-    if (event.next != kNil) __builtin_prefetch(nodes_[event.next].handler, 1);
-    event.handler->handle(event.arg);
+    std::uint64_t& word = occupied_[position / 64];
+    word &= ~(std::uint64_t{1} << (position % 64));
+    if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
+    if (handled_ != scheduled_) advance();
   }
-  return handled_ != scheduled_;
+  return false;
 }
 
 /// Moves on to the next slot that has events. Requires: there is one.
