@@ -30,7 +30,7 @@ void EventQueue::add_far(Key key, Handler* handler, std::uint32_t arg) {
 
 bool EventQueue::run(std::uint64_t limit) {
   const std::uint64_t until = limit > ~std::uint64_t{0} - handled_ ? ~std::uint64_t{0} : handled_ + limit;
-  while (handled_ != scheduled_) {
+  for (;;) {
     const std::uint64_t position = slot_ & kSlotMask;
     // Handlers may add to this slot, so its bit stays until nothing is left.
     for (std::uint32_t index = slots_[position].head; index != kNil; index = slots_[position].head) {
@@ -49,9 +49,10 @@ bool EventQueue::run(std::uint64_t limit) {
     std::uint64_t& word = occupied_[position / 64];
     word &= ~(std::uint64_t{1} << (position % 64));
     if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
-    if (handled_ != scheduled_) advance();
+    if (handled_ == scheduled_ || handled_ == until) break;  // what is added now may come before the next slot
+    advance();
   }
-  return false;
+  return handled_ != scheduled_;
 }
 
 /// Moves on to the next slot that has events. Requires: there is one.

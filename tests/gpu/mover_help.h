@@ -100,10 +100,10 @@ class MoverScene {
   /// GPU 0's ports: what leaves and what is acknowledged goes to the mover.
   struct Near final : net::Endpoint {
     explicit Near(MoverScene& s) : scene(s) {}
-    sim::Time receive(const net::Packet& p) override {
+    sim::Time receive(const net::Packet&) override { return scene.events.now(); }
+    void expect(const net::Packet& p) override {
       acknowledged += p.offset;
-      scene.mover.acknowledged(p.flow, sim::Bytes{p.offset});
-      return scene.events.now();
+      scene.mover.acknowledged(p.flow, sim::Bytes{p.offset}, p.arrives);
     }
     void departed(const net::Packet& p) override {
       departed_bytes += p.payload;
@@ -132,6 +132,7 @@ class MoverScene {
       scene.network.send(ack, 0);
       return scene.events.now();
     }
+    void expect(const net::Packet&) override {}
     void departed(const net::Packet&) override {}
     MoverScene& scene;
     std::vector<net::Packet> packets;

@@ -29,9 +29,10 @@ TEST(FlowControl, WithATinyBufferOneBufferfulGoesARoundTrip) {
   EXPECT_TRUE(scene.network.quiet());
 }
 
-TEST(FlowControl, ABufferOfOneRoundTripIsEnoughForFullRate) {
+TEST(FlowControl, ABufferOfOneRoundTripAndALotIsEnoughForFullRate) {
   const sim::Bytes loop{(kCreditLoop.count_ps() / kPacketTime.count_ps() + 1) * 144};
-  for (auto [buffer, full_rate] : {std::pair{loop, true}, std::pair{loop - sim::Bytes{144}, false}}) {
+  const sim::Bytes with_a_lot = loop + loop / (FreedSpace::kLots - 1) + sim::Bytes{144};
+  for (auto [buffer, full_rate] : {std::pair{with_a_lot, true}, std::pair{loop - sim::Bytes{144}, false}}) {
     Scene scene(with_buffer(buffer), 2);
     for (int i = 0; i < 500; ++i) scene.network.send(write(0, 1), 0);
     scene.events.run();

@@ -131,18 +131,16 @@ TEST(Classes, ControlPassesDataThatWaitsForRoom) {
 TEST(Classes, DataPassControlThatWaitsForRoom) {
   FabricSpec spec = one_switch();
   spec.switch_chip.buffer = 1_KiB;
+  spec.link.latency = 100_us;
   Scene scene(spec, 2);
-  scene[1].hold = [&](const Packet& p) {
-    return p.kind == PacketKind::kWrite ? scene.events.now() : 1'000_us;
-  };
-  for (int i = 0; i < 200; ++i) scene.network.send(signal(0, 1), 0);
-  send(scene, 0, 1, 1, 1, 100);
+  for (int i = 0; i < 200; ++i) scene.network.send(signal(0, 1), 0);  // several buffers full
+  send(scene, 0, 1, 1, 1, 6);                                         // less than one
   scene.events.run();
   const auto last_data = std::find_if(scene[1].arrivals.rbegin(), scene[1].arrivals.rend(),
                                       [](const auto& a) { return a.packet.kind == PacketKind::kWrite; });
-  EXPECT_LT(last_data->at, 10_us);
-  EXPECT_GT(scene[1].arrivals.back().at, 1'000_us);
-  EXPECT_EQ(scene[1].arrivals.size(), 300u);
+  EXPECT_LT(last_data->at, 210_us) << "two links";
+  EXPECT_GT(scene[1].arrivals.back().at, 400_us) << "and a credit's way back at least";
+  EXPECT_EQ(scene[1].arrivals.size(), 206u);
 }
 
 TEST(Classes, ShareALinkInTurn) {
@@ -150,9 +148,12 @@ TEST(Classes, ShareALinkInTurn) {
   for (int i = 0; i < 50; ++i) scene.network.send(signal(0, 1), 0);
   send(scene, 0, 1, 1, 0, 50);
   scene.events.run();
+  auto arrivals = scene[1].arrivals;  // told of control in advance
+  std::stable_sort(arrivals.begin(), arrivals.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
   int lead = 0;
   for (std::size_t i = 0; i < 98; ++i) {
-    lead += scene[1].arrivals[i].packet.kind == PacketKind::kWrite ? 1 : -1;
+    lead += arrivals[i].packet.kind == PacketKind::kWrite ? 1 : -1;
     ASSERT_LE(std::abs(lead), 2) << i;
   }
 }

@@ -84,7 +84,7 @@ TEST_P(Interleaving, SpreadsEvenlyOverAllWays) {
       std::set<NodeId> next;
       for (NodeId node : here) {
         for (LinkId link : routes.candidates(routes.hop(node, static_cast<NodeId>(to)))) {
-          loads.insert(scene.network.links()[link]->packets);
+          loads.insert(scene.network.links()[link]->traffic().packets);
           next.insert(scene.network.links()[link]->to());
         }
       }

@@ -110,10 +110,9 @@ TEST(LinkCounters, CountHeadersAcknowledgementsAndFlags) {
   for (int i = 0; i < 5; ++i) scene.network.send(write(0, 1, 100), 0);
   scene.network.send(signal(0, 1), 0);
   scene.events.run();
-  const Link& there = scene.link(0, 2);
-  const Link& back = scene.link(1, 2);
+  const Link::Traffic there = scene.link(0, 2).traffic();
+  const Link::Traffic back = scene.link(1, 2).traffic();
   EXPECT_EQ(there.wire_bytes, 5u * 120 + 28);
-  EXPECT_EQ(there.payload_bytes, 508u);
   EXPECT_EQ(there.packets, 6u);
   EXPECT_EQ(back.wire_bytes, 5u * 12);
   EXPECT_EQ(back.packets, 5u);
@@ -140,9 +139,9 @@ TEST(LinkCounters, AreRegisteredByTheNamesOfBothEnds) {
   scene.network.send(write(0, 1, 100), 0);
   scene.events.run();
   const auto stats = registry.snapshot();
-  ASSERT_EQ(stats.size(), 4u * 3);
-  EXPECT_EQ(stats[0], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.wire_bytes", 116}));
-  EXPECT_EQ(stats[1], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.payload_bytes", 100}));
+  ASSERT_EQ(stats.size(), 4u * 2 * 2) << "links, virtual channels, counters";
+  EXPECT_EQ(stats[2], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.vc1.wire_bytes", 116}));
+  EXPECT_EQ(stats[3], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.vc1.packets", 1}));
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ class Station final : public Endpoint {
     if (on_arrival) on_arrival(packet);
     return hold ? hold(packet) : events_.now();
   }
+  void expect(const Packet& packet) override {
+    EXPECT_GE(packet.arrives, events_.now());
+    arrivals.push_back({packet.arrives, packet});
+    if (on_arrival) on_arrival(packet);
+    if (hold) hold(packet);  // control packets are taken at once, whatever it says
+  }
   void departed(const Packet& packet) override {
     departed_bytes += packet.payload;
     if (on_departure) on_departure(packet);

@@ -90,7 +90,7 @@ Tally run(const support::Fabric& fabric, std::uint64_t seed, Cut cut) {
   EXPECT_TRUE(scene.network.who_waits().empty());
   for (const auto& link : scene.network.links()) {
     EXPECT_TRUE(link->all_credits_home());
-    tally.wire_bytes += link->wire_bytes;
+    tally.wire_bytes += link->traffic().wire_bytes;
   }
   tally.packets = scene.network.packets_delivered();
   tally.end = scene.events.now();
