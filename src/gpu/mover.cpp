@@ -28,7 +28,8 @@ void Mover::start(const Move& move) {
   to_load_ = move.bytes;
   loads_per_byte_ = move.loads;
   const std::int64_t block = network_.spec().interleave_block.count();
-  to_block_end_ = sim::Bytes{block - static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block))};
+  to_block_end_ =
+      sim::Bytes{block - static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block))};
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
   const std::int64_t access = std::max(kWarpAccess, network_.spec().packet.payload.count());
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;

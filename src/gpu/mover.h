@@ -72,9 +72,9 @@ class Mover final : public sim::Handler {
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;
-  sim::Bytes loaded_;              // of the current move
-  sim::Bytes to_load_;             // all of it
-  sim::Bytes to_block_end_;        // from there to the end of its block of interleaved addresses
+  sim::Bytes loaded_;        // of the current move
+  sim::Bytes to_load_;       // all of it
+  sim::Bytes to_block_end_;  // from there to the end of its block of interleaved addresses
   int loads_per_byte_ = 1;
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };

@@ -21,8 +21,7 @@ Link::Link(Network& network, const Setup& setup)
       ordinary_(setup.speedup == 0),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
-      slipping_channels_(
-          static_cast<std::uint8_t>(packet_by_packet_ ? 0 : setup.channels / kPacketClasses)),
+      slipping_channels_(static_cast<std::uint8_t>(packet_by_packet_ ? 0 : setup.channels / kPacketClasses)),
       setup_(setup) {
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
@@ -140,7 +139,8 @@ template <Link::Mode mode>
       packet.payload = network_.payload_of(packet.kind);
     }
     const WireCost& cost = network_.wire();
-    const sim::Bytes wire = mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
+    const sim::Bytes wire =
+        mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
     if (!channel.credits.enough(wire)) {
       channel.credits.add(returning_[index].collect(now));
       if (!channel.credits.enough(wire)) {

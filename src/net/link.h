@@ -37,12 +37,12 @@ class alignas(64) Link final : public sim::Handler {
     NodeId to = 0;
     sim::Bandwidth rate;
     sim::Time latency;
-    sim::Time far_latency;     ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
-    int speedup = 0;           ///< outputs of the far chip that this link's buffer can feed at once; 0: all
-    sim::Time lookahead;       ///< nothing can be queued for it earlier than so long after it was sent
-    sim::Bytes buffer;         ///< of each virtual channel at the far end
-    int channels = 0;          ///< virtual channels
-    int inputs = 0;            ///< who can queue for this link at its near end
+    sim::Time far_latency;  ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 0;        ///< outputs of the far chip that this link's buffer can feed at once; 0: all
+    sim::Time lookahead;    ///< nothing can be queued for it earlier than so long after it was sent
+    sim::Bytes buffer;      ///< of each virtual channel at the far end
+    int channels = 0;       ///< virtual channels
+    int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
   };
   Link(Network& network, const Setup& setup);

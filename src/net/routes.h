@@ -16,8 +16,8 @@ inline constexpr LinkId kNoLink = 0xffff;
 
 /// Where a packet for one destination may go from one node.
 struct Hop {
-  std::uint32_t first = 0;  ///< index of its first candidate in Routes::candidates
-  std::uint16_t count = 0;  ///< number of candidates; 0 when unreachable or already there
+  std::uint32_t first = 0;    ///< index of its first candidate in Routes::candidates
+  std::uint16_t count = 0;    ///< number of candidates; 0 when unreachable or already there
   std::uint16_t divisor = 1;  ///< of the spread value (Blueprint::spread_divisor)
   std::uint8_t layer = 0;     ///< virtual-channel layer on the way out
 

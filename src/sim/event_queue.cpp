@@ -49,7 +49,8 @@ bool EventQueue::run(std::uint64_t limit) {
     std::uint64_t& word = occupied_[position / 64];
     word &= ~(std::uint64_t{1} << (position % 64));
     if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
-    if (handled_ == scheduled_ || handled_ == until) break;  // what is added now may come before the next slot
+    if (handled_ == scheduled_ || handled_ == until)
+      break;  // what is added now may come before the next slot
     advance();
   }
   return handled_ != scheduled_;
