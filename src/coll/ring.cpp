@@ -36,20 +36,20 @@ class RingWriter {
 template <class Share>
 void fold_round(RingWriter& w, Share share, bool pass_on) {
   Step first = share(w.rank(1));
-  first.to = w.to();
+  first.to = {w.to()};
   first.uses_input = true;
   w.add(first);
   for (int behind = 2; behind < w.ranks(); ++behind) {
     Step s = share(w.rank(behind));
-    s.from = w.from();
-    s.to = w.to();
+    s.from = {w.from()};
+    s.to = {w.to()};
     s.uses_input = true;
     w.add(s);
   }
   Step last = share(w.self());
-  last.from = w.from();
+  last.from = {w.from()};
   last.uses_input = last.writes_output = last.finishes = true;
-  if (pass_on) last.to = w.to();
+  if (pass_on) last.to = {w.to()};
   w.add(last);
 }
 
@@ -58,9 +58,9 @@ template <class Share>
 void copy_round(RingWriter& w, Share share) {
   for (int behind = 1; behind < w.ranks(); ++behind) {
     Step s = share(w.rank(behind));
-    s.from = w.from();
+    s.from = {w.from()};
     s.writes_output = true;
-    if (behind < w.ranks() - 1) s.to = w.to();
+    if (behind < w.ranks() - 1) s.to = {w.to()};
     w.add(s);
   }
 }
@@ -121,7 +121,7 @@ void all_gather(RingWriter& w, const Request& request, Part part) {
       return s;
     };
     Step own = share(w.self());
-    own.to = w.to();
+    own.to = {w.to()};
     own.uses_input = own.writes_output = true;
     w.add(own);
     copy_round(w, share);
@@ -141,6 +141,7 @@ Program compile_ring(const Request& request) {
   program.collective = request.collective;
   program.bytes = request.bytes;
   program.ranks = n;
+  program.tuning = request.tuning;
   // What is cut over the channels: the vector, or each rank's share of it.
   const sim::Bytes cut = request.collective == Collective::kAllReduce ? request.bytes : request.bytes / n;
   const auto rings = find_rings(*request.fabric, request.gpus);

@@ -54,14 +54,14 @@ double rounded(DataType type, double value) {
 }
 }  // namespace
 
-std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks) {
+std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch) {
   const BufferSizes sizes = buffer_sizes(c, bytes, ranks);
   // In and out, and as much again in slots and in flight.
-  return 2 * ranks * (sizes.input + sizes.output).count();
+  return 2 * ranks * (sizes.input + sizes.output + scratch).count();
 }
 
 Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op,
-               std::uint64_t seed)
+               std::uint64_t seed, sim::Bytes scratch)
     : collective_(collective), ranks_(ranks), type_(type), op_(op) {
   const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
   const auto element = static_cast<std::size_t>(size_of(type).count());
@@ -72,7 +72,7 @@ Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type
     for (std::size_t i = 0; i < in.size() / element; ++i)
       store(type, in, i, generate(type, op, ranks, sim::mix(stream + i)));
     inputs_.push_back(std::move(in));
-    outputs_.emplace_back(static_cast<std::size_t>(sizes.output.count()), kUntouched);
+    outputs_.emplace_back(static_cast<std::size_t>((sizes.output + scratch).count()), kUntouched);
   }
 }
 

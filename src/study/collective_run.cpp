@@ -28,7 +28,7 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   sim::Bytes sum;
   for (const auto& list : program.lists) {
     for (const coll::Step& s : list) {
-      if (s.sends()) sum += s.bytes;
+      sum += s.bytes * s.to.size();
     }
   }
   return sum;
@@ -86,8 +86,7 @@ class Bench {
   void enqueue(int iteration, int rank, sim::Time at) {
     const auto index = static_cast<std::size_t>(iteration);
     if (executions_.size() == index) {
-      coll::Execution::Options options{
-          .tuning = job_.system->coll, .values = values_.get(), .trace = nullptr, .rank_done = {}};
+      coll::Execution::Options options{.values = values_.get(), .trace = nullptr, .rank_done = {}};
       options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
       executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
     }

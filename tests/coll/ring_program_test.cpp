@@ -106,10 +106,10 @@ TEST_P(RingProgram, NoStepIsLargerThanAChunkAndEachRankSendsToItsSuccessorOnly) 
     for (const Step& s : program.steps(rank, 0)) {
       EXPECT_LE(s.bytes, max_chunk(t));
       if (s.sends()) {
-        EXPECT_EQ(s.to, (rank + 1) % 6);
+        EXPECT_EQ(s.to, Peers({(rank + 1) % 6}));
       }
       if (s.receives()) {
-        EXPECT_EQ(s.from, (rank + 5) % 6);
+        EXPECT_EQ(s.from, Peers({(rank + 5) % 6}));
       }
     }
   }
@@ -142,25 +142,30 @@ TEST(Symbolic, SeesALostContribution) {
 
 TEST(Steps, HaveNames) {
   Step s;
+  s.bytes = 16_B;
   s.uses_input = true;
   s.writes_output = true;
   EXPECT_EQ(name_of(s), "copy");
-  s.to = 1;
+  s.to = {1};
   EXPECT_EQ(name_of(s), "copy-send");
   s.writes_output = false;
   EXPECT_EQ(name_of(s), "send");
-  s.from = 0;
+  s.from = {0};
   EXPECT_EQ(name_of(s), "recv-reduce-send");
   EXPECT_EQ(s.loads(), 2);
   s.writes_output = true;
   EXPECT_EQ(name_of(s), "recv-reduce-copy-send");
-  s.to = Step::kNobody;
+  s.to = {};
   EXPECT_EQ(name_of(s), "recv-reduce");
   s.uses_input = false;
   EXPECT_EQ(name_of(s), "recv");
-  s.to = 1;
+  s.to = {1};
   EXPECT_EQ(name_of(s), "recv-copy-send");
   EXPECT_EQ(s.loads(), 1);
+  s.lands = true;
+  EXPECT_EQ(name_of(s), "recv-copy-put");
+  s.bytes = 0_B;
+  EXPECT_EQ(name_of(s), "wait-signal");
 }
 
 TEST(Algorithms, AreFoundByName) {

@@ -63,7 +63,7 @@ class Symbolic {
       return fail("reads beyond the input", rank, channel);
     }
     if (s.receives()) {
-      auto& wire = wires_[{s.from, rank, channel}];
+      auto& wire = wires_[{s.from[0], rank, channel}];
       if (wire.empty()) return false;
       if (wire.front().size() != value.size())
         return fail("receives another size than was sent", rank, channel);
@@ -92,7 +92,7 @@ class Symbolic {
     }
     if (s.sends()) {
       sent_ += s.bytes.count();
-      wires_[{rank, s.to, channel}].push_back(std::move(value));
+      wires_[{rank, s.to[0], channel}].push_back(std::move(value));
     }
     ++next_[list];
     return true;
