@@ -102,7 +102,9 @@ std::optional<std::string> pick_burst(const std::string& text, study::BurstChoic
 }  // namespace
 
 void add_bench_arguments(CLI::App& c, BenchArguments& a) {
-  c.add_option("collective", a.collective, "all_reduce, reduce_scatter or all_gather")->required();
+  c.add_option("collective", a.collective,
+               "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier")
+      ->required();
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
@@ -111,6 +113,9 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       ->check(CLI::Range(1, 1024));
   c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
   c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();
+  c.add_option("-r,--root", a.root, "root of a broadcast or reduce")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1023));
   c.add_option("-n,--iters", a.iterations, "iterations back to back; the time is that of one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
@@ -123,6 +128,9 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
                "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")
       ->allow_extra_args(false);
   c.add_flag("--check", a.check, "packets carry values, and every rank's result is compared");
+  c.add_option("--inputs", a.inputs,
+               "values to check with: exact (whole numbers, equality) or real (within what rounding allows)")
+      ->capture_default_str();
   c.add_flag("--json", a.json, "print JSON");
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
@@ -135,6 +143,11 @@ std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   if (auto e = pick("reduction", args.op, o.op)) return *e;
   if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
   if (auto e = pick_burst(args.burst, o.burst)) return *e;
+  if (args.inputs != "exact" && args.inputs != "real")
+    return fmt::format("--inputs: '{}' is neither exact nor real", args.inputs);
+  o.real_inputs = args.inputs == "real";
+  // A barrier has no size: one line of nothing.
+  if (o.collective == coll::Collective::kBarrier) o.sizes = {0};
   return o;
 }
 

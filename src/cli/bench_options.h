@@ -23,6 +23,7 @@ struct BenchArguments {
   std::string end = "32M";
   int factor = 0;
   std::string increment = "1M";
+  int root = 0;
   int gpus = 0;  ///< 0: all of the system
   std::string dtype = "fp32";
   std::string op = "sum";
@@ -30,6 +31,7 @@ struct BenchArguments {
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string burst = "auto";
+  std::string inputs = "exact";
   bool check = false;
   bool json = false;
   bool no_timing = false;
@@ -44,6 +46,7 @@ struct BenchOptions {
   coll::ReduceOp op = coll::ReduceOp::kSum;
   std::vector<const coll::Algorithm*> algorithms;
   study::BurstChoice burst;
+  bool real_inputs = false;
 };
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);

@@ -17,10 +17,11 @@ namespace infold::cli {
 
 namespace {
 
-/// Sizes are cut to whole elements, and for scatter and gather to whole elements a rank, as nccl-tests does.
+/// Sizes are cut to whole elements, and where each rank has its share to whole elements a rank, as nccl-tests
+/// does.
 std::int64_t elements(const BenchOptions& o, std::int64_t bytes, int gpus) {
   const std::int64_t all = bytes / coll::size_of(o.type).count();
-  return o.collective == coll::Collective::kAllReduce ? all : all / gpus * gpus;
+  return coll::has_shares(o.collective) ? all / gpus * gpus : all;
 }
 
 class BenchCommand {
@@ -59,7 +60,7 @@ class BenchCommand {
   void describe(const std::vector<study::SystemSpec>& systems) {
     report_.collective = args_.collective;
     report_.dtype = sim::name_of(options_.type);
-    report_.op = options_.collective == coll::Collective::kAllGather ? "none" : args_.op;
+    report_.op = coll::reduces(options_.collective) ? args_.op : "none";
     for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s.name;
     report_.gpus = gpus_of(systems.front());
     for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(s) != report_.gpus;
@@ -77,9 +78,11 @@ class BenchCommand {
             .bytes = bytes,
             .type = options_.type,
             .op = options_.op,
+            .root = args_.root,
             .gpus = gpus,
             .iterations = args_.iterations,
             .check = args_.check,
+            .real_inputs = options_.real_inputs,
             .burst = options_.burst};
   }
 

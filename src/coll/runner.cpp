@@ -74,8 +74,9 @@ void Runner::begin_slice() {
     slice.out_number = out.sent++;
     gpu::Move move = first;
     move.to = gpu_of(out.to);
-    move.address = out.address +
-                   slice.out_number % slots_ * static_cast<std::uint64_t>(max_slice(context_.tuning).count());
+    move.address = s.lands ? static_cast<std::uint64_t>((s.output_offset + begin_).count())
+                           : out.address + slice.out_number % slots_ *
+                                               static_cast<std::uint64_t>(max_slice(context_.tuning).count());
     move.cookie = open_slice(slice);
     if (i == 0) {
       first = move;

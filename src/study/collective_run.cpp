@@ -48,8 +48,12 @@ class Bench {
   Bench(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus)
       : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)) {
     if (job.check) {
-      values_ =
-          std::make_unique<coll::Values>(job.collective, job.bytes, job.gpus, job.type, job.op, /*seed=*/1);
+      const coll::Values::Kind kind{.type = job.type,
+                                    .op = job.op,
+                                    .real = job.real_inputs,
+                                    .root = job.root,
+                                    .scratch = program.scratch};
+      values_ = std::make_unique<coll::Values>(job.collective, job.bytes, job.gpus, kind, /*seed=*/1);
     }
     for (int rank = 0; rank < job.gpus; ++rank) enqueue(0, rank, sim::Time{});
   }
@@ -112,6 +116,18 @@ class Bench {
   sim::Time end_;
 };
 
+/// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
+/// what busbw counts, whatever the algorithm.
+double payload_bound(const gpu::Machine& machine) {
+  int links = 0;
+  for (int g = 0; g < machine.gpus(); ++g)
+    links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
+  const net::FabricSpec& fabric = machine.spec().fabric;
+  const auto payload = static_cast<double>(fabric.packet.payload.count());
+  const auto whole = static_cast<double>((fabric.packet.payload + fabric.packet.header).count());
+  return links * fabric.link.rate.in_gbps() * payload / whole;
+}
+
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
                                const coll::Program& program) {
   CollectiveResult r;
@@ -119,6 +135,9 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
   if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
   r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, job.gpus);
+  r.bound_gbps = payload_bound(machine);
+  INFOLD_CHECK(r.busbw_gbps <= r.bound_gbps * 1.000001 || job.gpus == 1,
+               "no collective is faster than the links of its GPUs");
   if (bench.checked()) r.wrong = bench.wrong();
   const auto share = static_cast<std::uint64_t>(job.gpus) * static_cast<std::uint64_t>(job.iterations);
   r.link_bytes_per_gpu = bench.data_sent() / share;
@@ -141,6 +160,14 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
 
 std::optional<std::string> refuse(const CollectiveJob& job) {
   const auto& spec = job.system->machine;
+  if (!job.algorithm->offers(job.collective)) {
+    return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,
+                       sim::name_of(job.collective), coll::offered_by(*job.algorithm),
+                       sim::name_of(job.collective), coll::who_offers(job.collective));
+  }
+  if (job.root >= job.gpus) {
+    return fmt::format("there is no rank {} to be the root of {} GPUs", job.root, job.gpus);
+  }
   const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus);
   const sim::Bytes buffers = sizes.input + sizes.output + job.system->coll.buffer * job.system->coll.channels;
   const auto gib = [](sim::Bytes b) { return static_cast<double>(b.count()) / (1 << 30); };
@@ -168,11 +195,12 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
 
   const auto blueprint =
       std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus));
-  const coll::Program program = job.algorithm->compile({.collective = job.collective,
-                                                        .bytes = job.bytes,
-                                                        .gpus = gpus,
-                                                        .fabric = &blueprint,
-                                                        .tuning = job.system->coll});
+  const coll::Program program = coll::compile(*job.algorithm, {.collective = job.collective,
+                                                               .bytes = job.bytes,
+                                                               .gpus = gpus,
+                                                               .fabric = &blueprint,
+                                                               .tuning = job.system->coll,
+                                                               .root = job.root});
   const int hops = net::Routes(blueprint).diameter();
   const sim::Bytes burst = choose_burst(job, program, hops);
   gpu::Machine machine(job.system->machine, {.burst = burst, .functional = job.check});

@@ -28,9 +28,11 @@ struct CollectiveJob {
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;
   coll::ReduceOp op = coll::ReduceOp::kSum;
-  int gpus = 0;        ///< the first so many of the system's
-  int iterations = 1;  ///< back to back
-  bool check = false;  ///< carry values and compare every rank's result
+  int root = 0;              ///< rank, of a broadcast or a reduction to one
+  int gpus = 0;              ///< the first so many of the system's
+  int iterations = 1;        ///< back to back
+  bool check = false;        ///< carry values and compare every rank's result
+  bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
 };
 
@@ -38,6 +40,7 @@ struct CollectiveResult {
   sim::Time time;  ///< of one iteration
   double algbw_gbps = 0;
   double busbw_gbps = 0;
+  double bound_gbps = 0;                 ///< what busbw can not exceed: the payload that a GPU's links carry
   std::optional<std::uint64_t> wrong;    ///< elements, with check
   std::uint64_t link_bytes_per_gpu = 0;  ///< data that left a GPU by its links, mean, per iteration
   std::uint64_t wire_bytes_per_gpu = 0;  ///< the same with headers, acknowledgements and flags

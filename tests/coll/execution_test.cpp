@@ -24,11 +24,11 @@ class ExecutionTest : public testing::Test {
     return t;
   }
   Program compiled(Collective collective, sim::Bytes bytes) {
-    return compile_ring({.collective = collective,
-                         .bytes = bytes,
-                         .gpus = gpus,
-                         .fabric = &machine.blueprint(),
-                         .tuning = tuning()});
+    return write_ring({.collective = collective,
+                       .bytes = bytes,
+                       .gpus = gpus,
+                       .fabric = &machine.blueprint(),
+                       .tuning = tuning()});
   }
   Execution::Options options() { return {.values = nullptr, .trace = nullptr, .rank_done = {}}; }
 
@@ -282,11 +282,11 @@ TEST(Execution, CarriesValuesOnAFunctionalMachine) {
   const std::vector<int> gpus{0, 1, 2};
   Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kSum, 9);
   const Tuning tuning;
-  const Program program = compile_ring({.collective = Collective::kAllReduce,
-                                        .bytes = 60'000_B,
-                                        .gpus = gpus,
-                                        .fabric = &machine.blueprint(),
-                                        .tuning = tuning});
+  const Program program = write_ring({.collective = Collective::kAllReduce,
+                                      .bytes = 60'000_B,
+                                      .gpus = gpus,
+                                      .fabric = &machine.blueprint(),
+                                      .tuning = tuning});
   Execution execution(machine, program, gpus, {.values = &values, .trace = nullptr, .rank_done = {}});
   for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, {});
   machine.events().run();
