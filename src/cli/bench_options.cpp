@@ -103,8 +103,7 @@ std::optional<std::string> pick_burst(const std::string& text, study::BurstChoic
 
 void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("collective", a.collective,
-               "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier")
-      ->required();
+               "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
@@ -119,6 +118,17 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("-n,--iters", a.iterations, "iterations back to back; the time is that of one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  c.add_option("--groups", a.groups,
+               "cut the GPUs into so many communicators of neighbours, each of which runs the collective at "
+               "the same time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 512));
+  c.add_option("--concurrent", a.concurrent,
+               "run so many at once on the same GPUs, as from several streams, each on SMs of its own")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  c.add_option("--program", a.program,
+               "run the program of this file (see 'infold program show') instead of an algorithm's");
   c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
   c.add_option("--algo", a.algorithms, "algorithm, or several with commas")->capture_default_str();
   c.add_option("--burst", a.burst,
@@ -135,8 +145,15 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 
+sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks) {
+  const sim::Bytes element = coll::size_of(options.type);
+  const std::int64_t all = bytes.count() / element.count();
+  return element * (coll::has_shares(options.collective) ? all / ranks * ranks : all);
+}
+
 std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   BenchOptions o;
+  if (args.collective.empty()) return std::string("collective is required; try 'infold bench --help'");
   if (auto e = pick("collective", args.collective, o.collective)) return *e;
   if (auto e = list_sizes(args, o.sizes)) return *e;
   if (auto e = pick("data type", dtype_alias(args.dtype), o.type)) return *e;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,9 @@ struct BenchArguments {
   std::string dtype = "fp32";
   std::string op = "sum";
   int iterations = 1;
+  int groups = 1;
+  int concurrent = 1;
+  std::string program;  ///< file; empty: compiled by the algorithms
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string burst = "auto";
@@ -47,9 +51,14 @@ struct BenchOptions {
   std::vector<const coll::Algorithm*> algorithms;
   study::BurstChoice burst;
   bool real_inputs = false;
+  std::optional<coll::Program> program;  ///< read from a file, and right
 };
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);
+
+/// A size cut to whole elements, and where each rank has its share to whole elements a rank, as nccl-tests
+/// does.
+sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks);
 
 /// The options, or one line that says what is wrong.
 std::variant<BenchOptions, std::string> understand(const BenchArguments& args);

@@ -12,7 +12,7 @@ Tuning whole_shares(Tuning t, sim::Bytes largest) {
   t.buffer_steps = 2;
   t.slice_steps = 1;
   t.slices_per_chunk = 1;
-  t.buffer = sim::Bytes{2 * round_up(std::max<std::int64_t>(largest.count(), 1), kVector)};
+  t.buffer = sim::max(sim::Bytes{2 * round_up(largest.count(), kVector)}, 4_KiB);
   return t;
 }
 

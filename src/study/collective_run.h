@@ -22,8 +22,9 @@ struct BurstChoice {
 };
 
 struct CollectiveJob {
-  const SystemSpec* system = nullptr;  ///< passed check()
-  const coll::Algorithm* algorithm = nullptr;
+  const SystemSpec* system = nullptr;          ///< passed check()
+  const coll::Algorithm* algorithm = nullptr;  ///< null with a program
+  const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
   coll::Collective collective = coll::Collective::kAllReduce;
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;
@@ -31,6 +32,8 @@ struct CollectiveJob {
   int root = 0;              ///< rank, of a broadcast or a reduction to one
   int gpus = 0;              ///< the first so many of the system's
   int iterations = 1;        ///< back to back
+  int groups = 1;            ///< communicators of equal size, each of consecutive GPUs, all at the same time
+  int concurrent = 1;        ///< so many at once on the same GPUs, each on SMs of its own
   bool check = false;        ///< carry values and compare every rank's result
   bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
@@ -69,6 +72,9 @@ using KeepGoing = std::function<bool(double share)>;
 
 /// Why a job can not be run as asked, before anything is spent on it; run() would say the same.
 std::optional<std::string> refuse(const CollectiveJob& job);
+
+/// The program that run() would carry out; with several groups, that of the first. Requires: !refuse(job).
+coll::Program program_of(const CollectiveJob& job);
 
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
 
