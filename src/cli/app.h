@@ -22,6 +22,7 @@ int run(int argc, char** argv);
 void add_bench(CLI::App& app, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
+void add_program(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

@@ -102,7 +102,8 @@ std::optional<std::string> pick_burst(const std::string& text, study::BurstChoic
 }  // namespace
 
 void add_bench_arguments(CLI::App& c, BenchArguments& a) {
-  c.add_option("collective", a.collective, "all_reduce, reduce_scatter or all_gather")->required();
+  c.add_option("collective", a.collective,
+               "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
@@ -111,9 +112,23 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       ->check(CLI::Range(1, 1024));
   c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
   c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();
+  c.add_option("-r,--root", a.root, "root of a broadcast or reduce")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1023));
   c.add_option("-n,--iters", a.iterations, "iterations back to back; the time is that of one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  c.add_option("--groups", a.groups,
+               "cut the GPUs into so many communicators of neighbours, each of which runs the collective at "
+               "the same time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 512));
+  c.add_option("--concurrent", a.concurrent,
+               "run so many at once on the same GPUs, as from several streams, each on SMs of its own")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  c.add_option("--program", a.program,
+               "run the program of this file (see 'infold program show') instead of an algorithm's");
   c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
   c.add_option("--algo", a.algorithms, "algorithm, or several with commas")->capture_default_str();
   c.add_option("--burst", a.burst,
@@ -123,18 +138,33 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
                "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")
       ->allow_extra_args(false);
   c.add_flag("--check", a.check, "packets carry values, and every rank's result is compared");
+  c.add_option("--inputs", a.inputs,
+               "values to check with: exact (whole numbers, equality) or real (within what rounding allows)")
+      ->capture_default_str();
   c.add_flag("--json", a.json, "print JSON");
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 
+sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks) {
+  const sim::Bytes element = coll::size_of(options.type);
+  const std::int64_t all = bytes.count() / element.count();
+  return element * (coll::has_shares(options.collective) ? all / ranks * ranks : all);
+}
+
 std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   BenchOptions o;
+  if (args.collective.empty()) return std::string("collective is required; try 'infold bench --help'");
   if (auto e = pick("collective", args.collective, o.collective)) return *e;
   if (auto e = list_sizes(args, o.sizes)) return *e;
   if (auto e = pick("data type", dtype_alias(args.dtype), o.type)) return *e;
   if (auto e = pick("reduction", args.op, o.op)) return *e;
   if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
   if (auto e = pick_burst(args.burst, o.burst)) return *e;
+  if (args.inputs != "exact" && args.inputs != "real")
+    return fmt::format("--inputs: '{}' is neither exact nor real", args.inputs);
+  o.real_inputs = args.inputs == "real";
+  // A barrier has no size: one line of nothing.
+  if (o.collective == coll::Collective::kBarrier) o.sizes = {0};
   return o;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,13 +24,18 @@ struct BenchArguments {
   std::string end = "32M";
   int factor = 0;
   std::string increment = "1M";
+  int root = 0;
   int gpus = 0;  ///< 0: all of the system
   std::string dtype = "fp32";
   std::string op = "sum";
   int iterations = 1;
+  int groups = 1;
+  int concurrent = 1;
+  std::string program;  ///< file; empty: compiled by the algorithms
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string burst = "auto";
+  std::string inputs = "exact";
   bool check = false;
   bool json = false;
   bool no_timing = false;
@@ -44,9 +50,15 @@ struct BenchOptions {
   coll::ReduceOp op = coll::ReduceOp::kSum;
   std::vector<const coll::Algorithm*> algorithms;
   study::BurstChoice burst;
+  bool real_inputs = false;
+  std::optional<coll::Program> program;  ///< read from a file, and right
 };
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);
+
+/// A size cut to whole elements, and where each rank has its share to whole elements a rank, as nccl-tests
+/// does.
+sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks);
 
 /// The options, or one line that says what is wrong.
 std::variant<BenchOptions, std::string> understand(const BenchArguments& args);

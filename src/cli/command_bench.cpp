@@ -11,17 +11,12 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
+#include "config/program_file.h"
 #include "report/bench_report.h"
 
 namespace infold::cli {
 
 namespace {
-
-/// Sizes are cut to whole elements, and for scatter and gather to whole elements a rank, as nccl-tests does.
-std::int64_t elements(const BenchOptions& o, std::int64_t bytes, int gpus) {
-  const std::int64_t all = bytes / coll::size_of(o.type).count();
-  return o.collective == coll::Collective::kAllReduce ? all : all / gpus * gpus;
-}
 
 class BenchCommand {
  public:
@@ -32,8 +27,9 @@ class BenchCommand {
     const auto systems = load_systems(args_.systems, args_.sets);
     if (!systems) return kBadInput;
     for (const auto& s : *systems) {
-      if (args_.gpus > s.machine.gpus) {
-        return bad_input(fmt::format("-g: {} has {} GPUs, not {}", s.name, s.machine.gpus, args_.gpus));
+      if (gpus_of(s) > s.machine.gpus) {
+        return bad_input(fmt::format("{}: {} has {} GPUs, not {}", options_.program ? "--program" : "-g",
+                                     s.name, s.machine.gpus, gpus_of(s)));
       }
       if (auto why = refuse(s)) return bad_input(*why);
     }
@@ -43,7 +39,7 @@ class BenchCommand {
     for (const std::int64_t bytes : options_.sizes) {
       for (const auto& system : *systems) {
         for (const auto* algorithm : options_.algorithms) {
-          const int exit = run_one(system, *algorithm, bytes);
+          const int exit = run_one(system, algorithm, bytes);
           if (exit != kDone) return exit;
         }
       }
@@ -59,52 +55,60 @@ class BenchCommand {
   void describe(const std::vector<study::SystemSpec>& systems) {
     report_.collective = args_.collective;
     report_.dtype = sim::name_of(options_.type);
-    report_.op = options_.collective == coll::Collective::kAllGather ? "none" : args_.op;
+    report_.op = coll::reduces(options_.collective) ? args_.op : "none";
     for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s.name;
     report_.gpus = gpus_of(systems.front());
     for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(s) != report_.gpus;
   }
 
   int gpus_of(const study::SystemSpec& system) const {
+    if (options_.program) return options_.program->ranks * args_.groups;
     return args_.gpus > 0 ? args_.gpus : system.machine.gpus;
   }
 
-  study::CollectiveJob job_for(const study::SystemSpec& system, const coll::Algorithm& algorithm,
+  /// `algorithm` is null where a program is given.
+  study::CollectiveJob job_for(const study::SystemSpec& system, const coll::Algorithm* algorithm,
                                sim::Bytes bytes, int gpus) const {
     return {.system = &system,
-            .algorithm = &algorithm,
+            .algorithm = algorithm,
+            .program = options_.program ? &*options_.program : nullptr,
             .collective = options_.collective,
             .bytes = bytes,
             .type = options_.type,
             .op = options_.op,
+            .root = args_.root,
             .gpus = gpus,
             .iterations = args_.iterations,
+            .groups = args_.groups,
+            .concurrent = args_.concurrent,
             .check = args_.check,
+            .real_inputs = options_.real_inputs,
             .burst = options_.burst};
   }
 
   /// Why the largest size can not be run; smaller ones then can not be at fault.
   std::optional<std::string> refuse(const study::SystemSpec& system) const {
     const int gpus = gpus_of(system);
-    const sim::Bytes largest = coll::size_of(options_.type) * elements(options_, options_.sizes.back(), gpus);
+    const sim::Bytes largest =
+        whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups);
     for (const auto* algorithm : options_.algorithms) {
-      if (auto why = study::refuse(job_for(system, *algorithm, largest, gpus))) return why;
+      if (auto why = study::refuse(job_for(system, algorithm, largest, gpus))) return why;
     }
     return std::nullopt;
   }
 
-  int run_one(const study::SystemSpec& system, const coll::Algorithm& algorithm, std::int64_t bytes) {
+  int run_one(const study::SystemSpec& system, const coll::Algorithm* algorithm, std::int64_t bytes) {
     if (interrupted()) return kInterrupted;
     report::BenchRow row;
     row.system = system.name;
-    row.algo = algorithm.name;
+    row.algo = algorithm != nullptr ? algorithm->name : "program";
     row.proto = "simple";
     row.engine = "sm";
     row.gpus = gpus_of(system);
-    row.count = elements(options_, bytes, row.gpus);
-    row.bytes = coll::size_of(options_.type) * row.count;
+    row.bytes = whole_elements(options_, sim::Bytes{bytes}, row.gpus / args_.groups);
+    row.count = row.bytes.count() / coll::size_of(options_.type).count();
     const study::CollectiveJob job = job_for(system, algorithm, row.bytes, row.gpus);
-    const std::string label = fmt::format("{} {} {} B", system.name, algorithm.name, bytes);
+    const std::string label = fmt::format("{} {} {} B", system.name, row.algo, bytes);
     auto outcome = study::run(job, [&](double share) {
       progress_.show(label, share);
       return !interrupted();
@@ -138,6 +142,18 @@ class BenchCommand {
   bool wrong_ = false;
 };
 
+/// The program takes the place of collective, sizes and algorithm.
+int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
+  if (!args.collective.empty() || args.gpus > 0)
+    return bad_input("--program: the file says which collective and how many GPUs");
+  auto loaded = config::load_program(args.program);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  program = std::move(std::get<config::ProgramFile>(loaded).program);
+  args.collective = sim::name_of(program->collective);
+  args.root = program->root;
+  return kDone;
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& exit) {
@@ -148,12 +164,25 @@ void add_bench(CLI::App& app, int& exit) {
   command->footer(
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");
   command->callback([args, &exit] {
+    std::optional<coll::Program> program;
+    if (!args->program.empty() && (exit = take_program(*args, program)) != kDone) return;
     auto understood = understand(*args);
     if (const auto* complaint = std::get_if<std::string>(&understood)) {
       exit = bad_input(*complaint);
       return;
     }
-    exit = BenchCommand(*args, std::move(std::get<BenchOptions>(understood))).run();
+    auto& options = std::get<BenchOptions>(understood);
+    if (program) {
+      const std::int64_t bytes = program->bytes.count();
+      if (whole_elements(options, program->bytes, program->ranks) != program->bytes) {
+        exit = bad_input(fmt::format("--program: {} bytes are not whole elements of {}", bytes, args->dtype));
+        return;
+      }
+      options.sizes = {bytes};
+      options.algorithms = {nullptr};
+      options.program = std::move(program);
+    }
+    exit = BenchCommand(*args, std::move(options)).run();
   });
 }
 

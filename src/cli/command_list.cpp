@@ -27,7 +27,8 @@ std::vector<report::Entry> entries_of(std::string_view what) {
   } else if (what == "gpus") {
     for (auto& p : config::list_gpus()) out.push_back({p.name, p.summary});
   } else if (what == "algorithms") {
-    for (const auto& a : coll::algorithms()) out.push_back({std::string(a.name), std::string(a.about)});
+    for (const auto& a : coll::algorithms())
+      out.push_back({std::string(a.name), fmt::format("{} ({})", a.about, coll::offered_by(a))});
   } else if (what == "collectives") {
     for (const auto& c : coll::kCollectiveNames) out.push_back({std::string(c.name), std::string(c.meaning)});
   } else {

@@ -1,15 +1,63 @@
 // The table of algorithms.
 #include "coll/algorithms.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+
+#include "coll/writing.h"
 
 namespace infold::coll {
 
 namespace {
+
+using enum Collective;
+constexpr std::array kRing = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
+constexpr std::array kTree = {kAllReduce, kBroadcast, kReduce, kBarrier};
+constexpr std::array kHalvingDoubling = {kAllReduce, kReduceScatter, kAllGather, kBarrier};
+constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
+                                kReduce,    kAllToAll,      kBarrier};
+constexpr std::array kOnlyAllReduce = {kAllReduce};
+
 constexpr std::array kAlgorithms = {
-    Algorithm{"ring", "each rank passes chunks to its neighbour; every link carries the same", compile_ring},
+    Algorithm{"ring", "each rank passes chunks to its neighbour; every link carries the same", kRing,
+              write_ring},
+    Algorithm{"tree", "two binary trees, each for half of the vector: reduced up, then broadcast down", kTree,
+              write_tree},
+    Algorithm{"halving-doubling", "exchanges of halves, quarters, eighths ... and back; any number of ranks",
+              kHalvingDoubling, write_halving_doubling},
+    Algorithm{"direct", "one shot: every rank sends to every other, each reduces for itself", kDirect,
+              write_direct},
+    Algorithm{"two-shot", "every rank gets its share from all, reduces it and stores it into all outputs",
+              kOnlyAllReduce, write_two_shot},
+    Algorithm{"hierarchical", "rings within groups and between groups, or along the sides of a grid",
+              kOnlyAllReduce, write_hierarchical},
+    Algorithm{"ccube", "the two trees, but a chunk's broadcast starts as soon as it is reduced",
+              kOnlyAllReduce, write_ccube},
 };
+
+/// What a rank without others has to do.
+Program alone(const Request& request) {
+  const int channels = channels_for(request.tuning, request.bytes);
+  Program program = blank_program(request, channels);
+  for (int channel = 0; channel < channels; ++channel) {
+    const Part part = part_of(request.bytes, channel, channels);
+    Step s;
+    s.uses_input = s.writes_output = true;
+    s.finishes = reduces(request.collective);
+    s.bytes = part.end - part.begin;
+    s.input_offset = s.output_offset = part.begin;
+    add(program.steps(0, channel), s);
+  }
+  return program;
+}
+
 }  // namespace
+
+bool Algorithm::offers(Collective c) const {
+  return std::ranges::find(collectives, c) != collectives.end();
+}
 
 std::span<const Algorithm> algorithms() {
   return kAlgorithms;
@@ -20,6 +68,24 @@ const Algorithm* find_algorithm(std::string_view name) {
     if (a.name == name) return &a;
   }
   return nullptr;
+}
+
+std::string offered_by(const Algorithm& algorithm) {
+  std::vector<std::string_view> names;
+  for (Collective c : algorithm.collectives) names.push_back(sim::name_of(c));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string who_offers(Collective c) {
+  std::vector<std::string_view> names;
+  for (const Algorithm& a : kAlgorithms) {
+    if (a.offers(c)) names.push_back(a.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Program compile(const Algorithm& algorithm, const Request& request) {
+  return request.ranks() == 1 ? alone(request) : algorithm.write(request);
 }
 
 }  // namespace infold::coll

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Request {
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   const net::Blueprint* fabric = nullptr;
   Tuning tuning;
+  int root = 0;  ///< of a broadcast or a reduction to one rank
 
   int ranks() const { return static_cast<int>(gpus.size()); }
 };
@@ -26,13 +28,28 @@ struct Request {
 struct Algorithm {
   std::string_view name;
   std::string_view about;
-  Program (*compile)(const Request&);
+  std::span<const Collective> collectives;  ///< that it offers
+  Program (*write)(const Request&);         ///< for two ranks or more
+
+  bool offers(Collective c) const;
 };
 
 std::span<const Algorithm> algorithms();
 /// Null when there is none of that name.
 const Algorithm* find_algorithm(std::string_view name);
+/// "all_reduce, broadcast": what an algorithm offers; "ring, tree": who offers a collective.
+std::string offered_by(const Algorithm& algorithm);
+std::string who_offers(Collective c);
 
-Program compile_ring(const Request& request);
+/// Requires: algorithm.offers(request.collective). A single rank copies its input, whatever the algorithm.
+Program compile(const Algorithm& algorithm, const Request& request);
+
+Program write_ring(const Request& request);
+Program write_tree(const Request& request);
+Program write_halving_doubling(const Request& request);
+Program write_direct(const Request& request);
+Program write_two_shot(const Request& request);
+Program write_hierarchical(const Request& request);
+Program write_ccube(const Request& request);
 
 }  // namespace infold::coll

@@ -10,15 +10,40 @@
 
 namespace infold::coll {
 
-enum class Collective : std::uint8_t { kAllReduce, kReduceScatter, kAllGather };
+enum class Collective : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kReduce,
+  kAllToAll,
+  kBarrier
+};
 
 inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kAllReduce, "all_reduce", "every rank gets the reduction of all ranks' vectors"},
     sim::Named{Collective::kReduceScatter, "reduce_scatter", "every rank gets its share of the reduction"},
     sim::Named{Collective::kAllGather, "all_gather", "every rank gets the shares of all ranks"},
+    sim::Named{Collective::kBroadcast, "broadcast", "every rank gets the root's vector"},
+    sim::Named{Collective::kReduce, "reduce", "the root gets the reduction of all ranks' vectors"},
+    sim::Named{Collective::kAllToAll, "all_to_all", "every rank gets a share of every rank's vector"},
+    sim::Named{Collective::kBarrier, "barrier", "no rank ends before all have begun; moves no data"},
 };
 constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
   return kCollectiveNames;
+}
+
+/// Several inputs become one: an operator has a meaning.
+constexpr bool reduces(Collective c) {
+  return c == Collective::kAllReduce || c == Collective::kReduceScatter || c == Collective::kReduce;
+}
+/// One rank differs from the others.
+constexpr bool has_root(Collective c) {
+  return c == Collective::kBroadcast || c == Collective::kReduce;
+}
+/// The message is made of one share a rank, so its size is a multiple of the number of ranks.
+constexpr bool has_shares(Collective c) {
+  return c == Collective::kReduceScatter || c == Collective::kAllGather || c == Collective::kAllToAll;
 }
 
 /// The sizes of one rank's buffers. `bytes` is what nccl-tests calls size: the larger of the two.
@@ -29,11 +54,16 @@ struct BufferSizes {
 constexpr BufferSizes buffer_sizes(Collective c, sim::Bytes bytes, int ranks) {
   switch (c) {
     case Collective::kAllReduce:
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+    case Collective::kAllToAll:
       return {bytes, bytes};
     case Collective::kReduceScatter:
       return {bytes, bytes / ranks};
     case Collective::kAllGather:
       return {bytes / ranks, bytes};
+    case Collective::kBarrier:
+      return {};
   }
   return {};
 }
@@ -41,7 +71,20 @@ constexpr BufferSizes buffer_sizes(Collective c, sim::Bytes bytes, int ranks) {
 /// busbw = algbw times this: the share of the vector that must cross a rank's link, as nccl-tests counts.
 constexpr double bus_factor(Collective c, int ranks) {
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  return c == Collective::kAllReduce ? 2 * others : others;
+  switch (c) {
+    case Collective::kAllReduce:
+      return 2 * others;
+    case Collective::kReduceScatter:
+    case Collective::kAllGather:
+    case Collective::kAllToAll:
+      return others;
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+      return ranks > 1 ? 1 : 0;
+    case Collective::kBarrier:
+      return 0;
+  }
+  return 0;
 }
 
 }  // namespace infold::coll

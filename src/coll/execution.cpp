@@ -19,7 +19,7 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
       workgroups_(static_cast<std::size_t>(program.ranks)),
       running_(static_cast<std::size_t>(program.ranks), program.channels),
       finished_(static_cast<std::size_t>(program.ranks)) {
-  context_ = {.tuning = options_.tuning,
+  context_ = {.tuning = program.tuning,
               .gpus = gpus_,
               .connections = &connections_,
               .values = options_.values,
@@ -34,10 +34,11 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
   for (int rank = 0; rank < program.ranks; ++rank) {
     for (int channel = 0; channel < program.channels; ++channel) {
       const auto& steps = program.steps(rank, channel);
-      Runner::Setup setup{.rank = rank, .channel = channel, .steps = &steps, .inbound = {}, .outbound = {}};
+      Runner::Setup setup{.rank = rank, .channel = channel, .steps = &steps, .first = {}, .connections = {}};
       for (const Step& s : steps) {
-        setup.inbound.push_back(s.receives() ? connection(s.from, rank, channel) : 0);
-        setup.outbound.push_back(s.sends() ? connection(rank, s.to, channel) : 0);
+        setup.first.push_back(static_cast<std::uint32_t>(setup.connections.size()));
+        for (int from : s.from) setup.connections.push_back(connection(from, rank, channel));
+        for (int to : s.to) setup.connections.push_back(connection(rank, to, channel));
       }
       if (options_.trace != nullptr) {
         setup.trace_track = options_.trace->add_track(fmt::format("rank {} channel {}", rank, channel));
@@ -62,8 +63,8 @@ std::uint32_t Execution::connect(int from, int to) {
   c.from = from;
   c.to = to;
   const auto index = static_cast<std::uint32_t>(connections_.size());
-  c.address = index * static_cast<std::uint64_t>(round_up(options_.tuning.buffer.count(), kVector));
-  const auto slots = static_cast<std::size_t>(buffer_slots(options_.tuning));
+  c.address = index * static_cast<std::uint64_t>(round_up(program_.tuning.buffer.count(), kVector));
+  const auto slots = static_cast<std::size_t>(buffer_slots(program_.tuning));
   c.complete.resize(slots);
   if (options_.values != nullptr) c.values.resize(slots);
   connections_.push_back(std::move(c));
@@ -78,7 +79,7 @@ void Execution::enqueue(int rank, sim::Time at) {
 /// The rank's kernel starts: each of its workgroups takes an SM and runs its channel.
 void Execution::handle(std::uint32_t rank) {
   gpu::Gpu& gpu = machine_.gpu(gpus_[rank]);
-  const sim::Bytes window = options_.tuning.in_flight_per_thread * options_.tuning.threads;
+  const sim::Bytes window = program_.tuning.in_flight_per_thread * program_.tuning.threads;
   auto& mine = workgroups_[rank];
   for (int c = 0; c < program_.channels; ++c)
     mine.push_back(&gpu.take_workgroup(window, machine_.options().burst));

@@ -8,7 +8,6 @@
 
 #include "coll/program.h"
 #include "coll/runner.h"
-#include "coll/tuning.h"
 #include "coll/values.h"
 #include "gpu/machine.h"
 
@@ -17,7 +16,6 @@ namespace infold::coll {
 class Execution final : public RunnerOwner, public sim::Handler {
  public:
   struct Options {
-    Tuning tuning;
     Values* values = nullptr;             ///< null: timing only; requires a functional machine otherwise
     sim::TraceRecorder* trace = nullptr;  ///< null: tracing off
     std::function<void(int rank, sim::Time at)> rank_done;

@@ -3,17 +3,25 @@
 
 namespace infold::coll {
 
-std::string_view name_of(const Step& s) {
-  if (!s.receives()) {
-    if (!s.sends()) return "copy";
-    return s.writes_output ? "copy-send" : "send";
+namespace {
+void append(std::string& name, const char* word) {
+  if (!name.empty()) name += '-';
+  name += word;
+}
+}  // namespace
+
+std::string name_of(const Step& s) {
+  std::string name;
+  if (s.only_flags()) {
+    if (s.receives()) append(name, "wait");
+    if (s.sends()) append(name, "signal");
+    return name.empty() ? "nothing" : name;
   }
-  if (s.uses_input) {
-    if (!s.sends()) return "recv-reduce";
-    return s.writes_output ? "recv-reduce-copy-send" : "recv-reduce-send";
-  }
-  if (!s.sends()) return "recv";
-  return s.writes_output ? "recv-copy-send" : "recv-send";
+  if (s.receives()) append(name, "recv");
+  if (s.loads() > 1) append(name, "reduce");
+  if (s.writes_output && (s.sends() || !s.receives())) append(name, "copy");
+  if (s.sends()) append(name, s.lands ? "put" : "send");
+  return name;
 }
 
 }  // namespace infold::coll

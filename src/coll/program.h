@@ -2,41 +2,81 @@
 // each channel of a rank runs on a workgroup of its own, one step after the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string_view>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "coll/collective.h"
+#include "coll/tuning.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::coll {
 
-/// One step. Its value is what arrives from `from`, folded with this rank's input where it uses that;
-/// it goes to the output, to rank `to`, or both.
-struct Step {
-  static constexpr int kNobody = -1;
-  int from = kNobody;
-  int to = kNobody;
-  bool uses_input = false;
-  bool writes_output = false;
-  bool finishes = false;  ///< the value is complete: an average is divided here
-  sim::Bytes bytes;
-  sim::Bytes input_offset;
-  sim::Bytes output_offset;
+/// The ranks that one step receives from or sends to, in order. As many as a workgroup can serve at once,
+/// NCCL's limit: a thread holds a register for every stream it folds and an address for every one it stores.
+class Peers {
+ public:
+  static constexpr int kMost = 7;
+  constexpr Peers() = default;
+  constexpr Peers(std::initializer_list<int> ranks) {
+    for (int rank : ranks) add(rank);
+  }
+  constexpr void add(int rank) {
+    INFOLD_CHECK(count_ < kMost, "a step has at most seven peers each way");
+    ranks_[count_++] = static_cast<std::int16_t>(rank);
+  }
+  constexpr int size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr bool full() const { return count_ == kMost; }
+  constexpr int operator[](int i) const { return ranks_[static_cast<std::size_t>(i)]; }
+  constexpr const std::int16_t* begin() const { return ranks_.data(); }
+  constexpr const std::int16_t* end() const { return ranks_.data() + count_; }
+  bool operator==(const Peers&) const = default;
 
-  bool receives() const { return from != kNobody; }
-  bool sends() const { return to != kNobody; }
-  int loads() const { return int{receives()} + int{uses_input}; }
+ private:
+  std::array<std::int16_t, kMost> ranks_{};
+  std::uint8_t count_ = 0;
 };
 
-/// "send", "recv-reduce-send", "recv-copy-send", "copy", ...
-std::string_view name_of(const Step& step);
+/// One step. Its value is the fold of what arrives from each of `from`, of this rank's input where it uses
+/// that, and of what it holds from earlier steps where it uses that; it goes to the output, to each of `to`,
+/// or both. Without bytes it is a mere flag: a signal, a wait.
+struct Step {
+  Peers from;
+  Peers to;
+  bool uses_input = false;
+  bool uses_held = false;  ///< reads back the output or scratch memory, at `held_offset`
+  bool writes_output = false;
+  bool finishes = false;  ///< the value is complete: an average is divided here
+  bool lands = false;     ///< stored straight into the receivers' output memory, at `output_offset`
+  bool landed = false;    ///< what arrives was stored there by its sender: only the flag is waited for
+  sim::Bytes bytes;
+  sim::Bytes input_offset;
+  sim::Bytes held_offset;
+  sim::Bytes output_offset;  ///< beyond the output lies the program's scratch memory
+
+  bool receives() const { return !from.empty(); }
+  bool sends() const { return !to.empty(); }
+  /// Nothing passes through the workgroup: it waits for flags, or sets them.
+  bool only_flags() const { return bytes == sim::Bytes{} || landed; }
+  int loads() const { return landed ? 0 : from.size() + int{uses_input} + int{uses_held}; }
+  bool operator==(const Step&) const = default;
+};
+
+/// "send", "recv-reduce-send", "recv-copy-send", "copy", "signal", "wait", ...
+std::string name_of(const Step& step);
 
 struct Program {
   Collective collective = Collective::kAllReduce;
   sim::Bytes bytes;
   int ranks = 0;
   int channels = 0;
+  int root = 0;        ///< of a broadcast or a reduction to one rank
+  sim::Bytes scratch;  ///< memory that each rank needs beyond its output
+  Tuning tuning;       ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
   std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
 
   std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }

@@ -1,78 +1,12 @@
 // The ring algorithm: chunks go round, folded on the first way round and copied on the second.
 // Each rank sends to its successor only, so every link carries the same and none carries more.
 #include "coll/algorithms.h"
-#include "coll/chunking.h"
+#include "coll/ring_steps.h"
 #include "coll/rings.h"
 
 namespace infold::coll {
 
 namespace {
-
-/// Writes the steps of one rank on one channel, for a window of the message at a time.
-class RingWriter {
- public:
-  RingWriter(const std::vector<int>& order, int place, std::vector<Step>& out)
-      : order_(order), n_(static_cast<int>(order.size())), place_(place), out_(out) {}
-
-  int rank(int behind) const { return order_[static_cast<std::size_t>((place_ + n_ - behind) % n_)]; }
-  int self() const { return rank(0); }
-  int from() const { return rank(1); }
-  int to() const { return rank(n_ - 1); }
-  int ranks() const { return n_; }
-
-  void add(Step step) {
-    if (step.bytes > sim::Bytes{}) out_.push_back(step);
-  }
-
- private:
-  const std::vector<int>& order_;
-  int n_;
-  int place_;
-  std::vector<Step>& out_;
-};
-
-/// First way round: the share of the rank i places behind starts at its successor and ends, folded, at
-/// itself. `share(r)` is the (input offset, output offset, bytes) of rank r's share.
-template <class Share>
-void fold_round(RingWriter& w, Share share, bool pass_on) {
-  Step first = share(w.rank(1));
-  first.to = w.to();
-  first.uses_input = true;
-  w.add(first);
-  for (int behind = 2; behind < w.ranks(); ++behind) {
-    Step s = share(w.rank(behind));
-    s.from = w.from();
-    s.to = w.to();
-    s.uses_input = true;
-    w.add(s);
-  }
-  Step last = share(w.self());
-  last.from = w.from();
-  last.uses_input = last.writes_output = last.finishes = true;
-  if (pass_on) last.to = w.to();
-  w.add(last);
-}
-
-/// Second way round: finished shares are copied from neighbour to neighbour.
-template <class Share>
-void copy_round(RingWriter& w, Share share) {
-  for (int behind = 1; behind < w.ranks(); ++behind) {
-    Step s = share(w.rank(behind));
-    s.from = w.from();
-    s.writes_output = true;
-    if (behind < w.ranks() - 1) s.to = w.to();
-    w.add(s);
-  }
-}
-
-/// A message of one rank needs no neighbour.
-void copy_alone(RingWriter& w, sim::Bytes begin, sim::Bytes bytes) {
-  Step s;
-  s.uses_input = s.writes_output = s.finishes = true;
-  s.bytes = bytes;
-  s.input_offset = s.output_offset = begin;
-  w.add(s);
-}
 
 void all_reduce(RingWriter& w, const Request& request, Part part) {
   const sim::Bytes most = max_chunk(request.tuning);
@@ -81,13 +15,12 @@ void all_reduce(RingWriter& w, const Request& request, Part part) {
     const sim::Bytes left = part.end - part.begin;
     const sim::Bytes even{round_up((left.count() + w.ranks() - 1) / w.ranks(), kVector)};
     const sim::Bytes chunk = sim::min(most, even);
-    const auto share = [&](int rank) {
-      Step s;
-      s.input_offset = s.output_offset = sim::min(part.end, part.begin + chunk * rank);
-      s.bytes = sim::min(part.end, part.begin + chunk * (rank + 1)) - s.input_offset;
-      return s;
+    const auto share = [&](int behind) {
+      const int rank = w.rank(behind);
+      const sim::Bytes begin = sim::min(part.end, part.begin + chunk * rank);
+      return step_at(begin, sim::min(part.end, part.begin + chunk * (rank + 1)) - begin);
     };
-    fold_round(w, share, /*pass_on=*/true);
+    fold_round(w, share, {.held = false, .finishes = true, .pass_on = true});
     copy_round(w, share);
     part.begin = sim::min(part.end, part.begin + chunk * w.ranks());
   }
@@ -95,36 +28,56 @@ void all_reduce(RingWriter& w, const Request& request, Part part) {
 
 void reduce_scatter(RingWriter& w, const Request& request, Part part) {
   const sim::Bytes block = request.bytes / w.ranks();
-  for (; part.begin < part.end; part.begin += max_chunk(request.tuning)) {
-    const sim::Bytes bytes = sim::min(max_chunk(request.tuning), part.end - part.begin);
-    fold_round(
-        w,
-        [&](int rank) {
-          Step s;
-          s.bytes = bytes;
-          s.input_offset = block * rank + part.begin;
-          s.output_offset = part.begin;
-          return s;
-        },
-        /*pass_on=*/false);
-  }
+  for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+    const auto share = [&](int behind) {
+      Step s = step_at(begin, bytes);
+      s.input_offset = block * w.rank(behind) + begin;
+      return s;
+    };
+    fold_round(w, share, {.held = false, .finishes = true, .pass_on = false});
+  });
 }
 
 void all_gather(RingWriter& w, const Request& request, Part part) {
   const sim::Bytes block = request.bytes / w.ranks();
-  for (; part.begin < part.end; part.begin += max_chunk(request.tuning)) {
-    const auto share = [&](int rank) {
-      Step s;
-      s.bytes = sim::min(max_chunk(request.tuning), part.end - part.begin);
-      s.input_offset = part.begin;
-      s.output_offset = block * rank + part.begin;
+  for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+    const auto share = [&](int behind) {
+      Step s = step_at(begin, bytes);
+      s.output_offset = block * w.rank(behind) + begin;
       return s;
     };
-    Step own = share(w.self());
-    own.to = w.to();
+    Step own = share(0);
+    own.to = {w.to()};
     own.uses_input = own.writes_output = true;
     w.add(own);
     copy_round(w, share);
+  });
+}
+
+/// A chain that starts at the root, or ends there.
+void chain(RingWriter& w, const Request& request, Part part) {
+  const bool reduce = request.collective == Collective::kReduce;
+  const bool root = w.self() == request.root;
+  const bool first = reduce ? w.from() == request.root : root;
+  const bool last = reduce ? root : w.to() == request.root;
+  const sim::Bytes piece = pipelined_piece(request.tuning, part.end - part.begin, w.ranks() - 1);
+  for_pieces(part, piece, [&](sim::Bytes begin, sim::Bytes bytes) {
+    Step s = step_at(begin, bytes);
+    if (!first) s.from = {w.from()};
+    if (!last) s.to = {w.to()};
+    s.uses_input = reduce || root;
+    s.writes_output = !reduce || root;
+    s.finishes = reduce && root;
+    w.add(s);
+  });
+}
+
+/// A token goes round twice: on the first way it gathers everybody, on the second it sets everybody free.
+void barrier(const RingWriter& w, std::vector<Step>& out) {
+  const bool first = w.self() == 0;
+  for (int round = 0; round < 2; ++round) {
+    if (first) add_flag(out, {}, {w.to()});
+    add_flag(out, {w.from()}, first ? Peers{} : Peers{w.to()});
   }
 }
 
@@ -135,28 +88,19 @@ int whole_rounds(int channels, int rings) {
 
 }  // namespace
 
-Program compile_ring(const Request& request) {
+Program write_ring(const Request& request) {
   const int n = request.ranks();
-  Program program;
-  program.collective = request.collective;
-  program.bytes = request.bytes;
-  program.ranks = n;
   // What is cut over the channels: the vector, or each rank's share of it.
-  const sim::Bytes cut = request.collective == Collective::kAllReduce ? request.bytes : request.bytes / n;
+  const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   const auto rings = find_rings(*request.fabric, request.gpus);
-  program.channels =
-      whole_rounds(channels_for(request.tuning, request.bytes), static_cast<int>(rings.size()));
-  program.lists.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(program.channels));
+  Program program = blank_program(
+      request, whole_rounds(channels_for(request.tuning, request.bytes), static_cast<int>(rings.size())));
   for (int channel = 0; channel < program.channels; ++channel) {
     const auto& order = rings[static_cast<std::size_t>(channel) % rings.size()];
     const Part part = part_of(cut, channel, program.channels);
     for (int place = 0; place < n; ++place) {
-      const int rank = order[static_cast<std::size_t>(place)];
-      RingWriter w(order, place, program.steps(rank, channel));
-      if (n == 1) {
-        copy_alone(w, part.begin, part.end - part.begin);
-        continue;
-      }
+      auto& list = program.steps(order[static_cast<std::size_t>(place)], channel);
+      RingWriter w(order, place, list);
       switch (request.collective) {
         case Collective::kAllReduce:
           all_reduce(w, request, part);
@@ -167,6 +111,15 @@ Program compile_ring(const Request& request) {
         case Collective::kAllGather:
           all_gather(w, request, part);
           break;
+        case Collective::kBroadcast:
+        case Collective::kReduce:
+          chain(w, request, part);
+          break;
+        case Collective::kBarrier:
+          barrier(w, list);
+          break;
+        case Collective::kAllToAll:
+          break;  // not offered
       }
     }
   }

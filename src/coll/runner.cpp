@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "coll/chunking.h"
 #include "sim/check.h"
@@ -25,83 +25,120 @@ void Runner::start(gpu::Gpu& gpu, gpu::Mover& mover) {
 
 /// Begins the next slice if everything it needs is there; otherwise a flag will call again.
 void Runner::advance() {
-  if (step_ == setup_.steps->size()) {
-    state_ = State::kDraining;
-    finish_if_drained();
-    return;
-  }
-  if (step().receives()) {
-    const Connection& in = inbound(step_);
-    if (in.arrived == in.taken) {
-      state_ = State::kNeedsData;
+  while (step_ < setup_.steps->size()) {
+    if (!can_begin()) return;
+    if (!step().only_flags()) {
+      begin_slice();
       return;
     }
+    pass_flags();
   }
-  if (step().sends()) {
-    const Connection& out = outbound(step_);
-    if (out.sent - out.freed == slots_) {
-      state_ = State::kNeedsSlot;
-      return;
-    }
-  }
-  begin_slice();
+  state_ = State::kDraining;
+  finish_if_drained();
 }
 
+bool Runner::can_begin() {
+  const Step& s = step();
+  for (int i = 0; i < s.from.size(); ++i) {
+    const Connection& in = inbound(step_, i);
+    if (in.arrived > in.taken) continue;
+    state_ = State::kNeedsData;
+    waits_for_ = in.from;
+    return false;
+  }
+  for (int i = 0; i < s.to.size(); ++i) {
+    const Connection& out = outbound(step_, i);
+    if (out.sent - out.freed < slots_) continue;
+    state_ = State::kNeedsSlot;
+    waits_for_ = out.to;
+    return false;
+  }
+  return true;
+}
+
+/// What is loaded and folded once is stored to every receiver.
 void Runner::begin_slice() {
   const Step& s = step();
   Slice slice{.step = step_,
               .begin = begin_,
               .bytes = sim::min(slice_of(context_.tuning, s.bytes), s.bytes - begin_)};
-  gpu::Move move;
-  move.bytes = slice.bytes;
-  move.loads = s.loads();
-  move.stores_here = s.writes_output;
-  move.client = this;
-  if (s.receives()) slice.in_slot = inbound(step_).taken % slots_;
-  if (s.sends()) {
-    Connection& out = outbound(step_);
+  gpu::Move first;
+  first.bytes = slice.bytes;
+  first.loads = s.loads();
+  first.stores_here = s.writes_output;
+  first.client = this;
+  copies_.clear();
+  for (int i = 0; i < s.to.size(); ++i) {
+    Connection& out = outbound(step_, i);
+    slice.receiver = i;
     slice.out_number = out.sent++;
-    move.to = gpu_of(s.to);
-    move.address = out.address +
-                   slice.out_number % slots_ * static_cast<std::uint64_t>(max_slice(context_.tuning).count());
+    gpu::Move move = first;
+    move.to = gpu_of(out.to);
+    move.address = s.lands ? static_cast<std::uint64_t>((s.output_offset + begin_).count())
+                           : out.address + slice.out_number % slots_ *
+                                               static_cast<std::uint64_t>(max_slice(context_.tuning).count());
+    move.cookie = open_slice(slice);
+    if (i == 0) {
+      first = move;
+    } else {
+      copies_.push_back(move);
+    }
   }
+  if (!s.sends()) first.cookie = open_slice(slice);
+  state_ = State::kMoving;
+  mover_->start(first, copies_);
+}
+
+std::uint32_t Runner::open_slice(const Slice& slice) {
   if (free_cookies_.empty()) {
     free_cookies_.push_back(static_cast<std::uint32_t>(under_way_.size()));
     under_way_.emplace_back();
   }
-  move.cookie = free_cookies_.back();
+  const std::uint32_t cookie = free_cookies_.back();
   free_cookies_.pop_back();
-  under_way_[move.cookie] = slice;
+  under_way_[cookie] = slice;
   ++open_;
-  state_ = State::kMoving;
-  mover_->start(move);
+  return cookie;
 }
 
-/// Everything of the slice has been read: its slot can be given back and the next slice taken up.
-void Runner::move_issued(std::uint32_t cookie) {
-  const Slice& slice = under_way_[cookie];
+/// A slice of which nothing passes through the workgroup.
+void Runner::pass_flags() {
   const Step& s = step();
-  if (s.receives()) {
-    Connection& in = inbound(step_);
-    ++in.taken;
-    gpu_->signal(in.head_flag, gpu_of(s.from), mover_->sender());
+  for (int i = 0; i < s.to.size(); ++i) {
+    Connection& out = outbound(step_, i);
+    out.complete[out.sent++ % slots_] = true;
+    announce(out);
   }
-  begin_ += slice.bytes;
-  if (begin_ == s.bytes) {
-    if (context_.trace != nullptr) {
-      context_.trace->span(setup_.trace_track, step_, step_started_, context_.events->now());
-      step_started_ = context_.events->now();
-    }
-    begin_ = sim::Bytes{};
-    ++step_;
-  }
+  slice_taken(sim::min(slice_of(context_.tuning, s.bytes), s.bytes - begin_));
+}
+
+/// Everything of the slice has been read: its slots can be given back and the next slice taken up.
+void Runner::move_issued(std::uint32_t cookie) {
+  slice_taken(under_way_[cookie].bytes);
   advance();
+}
+
+void Runner::slice_taken(sim::Bytes bytes) {
+  const Step& s = step();
+  for (int i = 0; i < s.from.size(); ++i) {
+    Connection& in = inbound(step_, i);
+    ++in.taken;
+    gpu_->signal(in.head_flag, gpu_of(in.from), mover_->sender());
+  }
+  begin_ += bytes;
+  if (begin_ < s.bytes) return;
+  if (context_.trace != nullptr) {
+    context_.trace->span(setup_.trace_track, step_, step_started_, context_.events->now());
+    step_started_ = context_.events->now();
+  }
+  begin_ = sim::Bytes{};
+  ++step_;
 }
 
 void Runner::move_complete(std::uint32_t cookie) {
   const Slice& slice = under_way_[cookie];
-  if ((*setup_.steps)[slice.step].sends()) {
-    Connection& out = outbound(slice.step);
+  if (slice.receiver >= 0) {
+    Connection& out = outbound(slice.step, slice.receiver);
     out.complete[slice.out_number % slots_] = true;
     announce(out);
   }
@@ -135,33 +172,47 @@ void Runner::handle(std::uint32_t arg) {
   if (state_ == State::kNeedsData || state_ == State::kNeedsSlot) advance();
 }
 
+/// The slots that the slice reads are those next to be taken: it is issued before any other is begun.
 void Runner::produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) {
   const Slice& slice = under_way_[cookie];
   const Step& s = (*setup_.steps)[slice.step];
   Values& values = *context_.values;
   const auto at = static_cast<std::size_t>(slice.begin.count()) + offset;  // within the step
-  const auto input = [&] {
-    return values.input(setup_.rank)
-        .subspan(static_cast<std::size_t>(s.input_offset.count()) + at, out.size());
+  bool first = true;
+  const auto combine = [&](std::span<const std::byte> with) {
+    if (first) {
+      std::ranges::copy(with, out.begin());
+    } else {
+      fold(values.type(), values.op(), out, with);
+    }
+    first = false;
   };
-  if (s.receives()) {
-    std::memcpy(out.data(), inbound(slice.step).values[slice.in_slot].data() + offset, out.size());
-    if (s.uses_input) fold(values.type(), values.op(), out, input());
-  } else {
-    std::memcpy(out.data(), input().data(), out.size());
+  for (int i = 0; i < s.from.size(); ++i) {
+    const Connection& in = inbound(slice.step, i);
+    combine(std::span<const std::byte>(in.values[in.taken % slots_]).subspan(offset, out.size()));
   }
+  const auto place = [&](sim::Bytes begin) { return static_cast<std::size_t>(begin.count()) + at; };
+  if (s.uses_input) combine(values.input(setup_.rank).subspan(place(s.input_offset), out.size()));
+  if (s.uses_held) combine(values.memory(setup_.rank).subspan(place(s.held_offset), out.size()));
   if (s.finishes && values.op() == ReduceOp::kAvg) divide(values.type(), out, values.ranks());
   if (s.writes_output) {
-    const auto to = static_cast<std::size_t>(s.output_offset.count()) + at;
-    std::memcpy(values.output(setup_.rank).subspan(to, out.size()).data(), out.data(), out.size());
+    std::ranges::copy(
+        out, values.memory(setup_.rank).begin() + static_cast<std::ptrdiff_t>(place(s.output_offset)));
   }
 }
 
 void Runner::consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> arrived) {
   const Slice& slice = under_way_[cookie];
-  std::vector<std::byte>& slot = outbound(slice.step).values[slice.out_number % slots_];
+  const Step& s = (*setup_.steps)[slice.step];
+  Connection& out = outbound(slice.step, slice.receiver);
+  if (s.lands) {
+    std::ranges::copy(
+        arrived, context_.values->memory(out.to).begin() + (s.output_offset + slice.begin).count() + offset);
+    return;
+  }
+  std::vector<std::byte>& slot = out.values[slice.out_number % slots_];
   if (slot.size() < offset + arrived.size()) slot.resize(static_cast<std::size_t>(slice.bytes.count()));
-  std::memcpy(slot.data() + offset, arrived.data(), arrived.size());
+  std::ranges::copy(arrived, slot.begin() + offset);
 }
 
 std::string Runner::why_waiting() const {
@@ -169,10 +220,10 @@ std::string Runner::why_waiting() const {
   std::string what;
   switch (state_) {
     case State::kNeedsData:
-      what = fmt::format("waits for data from rank {}", step().from);
+      what = fmt::format("waits for data from rank {}", waits_for_);
       break;
     case State::kNeedsSlot:
-      what = fmt::format("waits for rank {} to free a buffer slot", step().to);
+      what = fmt::format("waits for rank {} to free a buffer slot", waits_for_);
       break;
     case State::kMoving:
       what = "is moving data, some of which never arrived";

@@ -40,13 +40,14 @@ class RunnerOwner {
 
 class Runner final : public gpu::MoveClient, public sim::Handler {
  public:
-  /// `inbound[i]` and `outbound[i]` are the connections of step i (unused where it has none).
+  /// The connections of step i begin at `connections[first[i]]`: those it receives from, then those it sends
+  /// to, each in the step's order.
   struct Setup {
     int rank = 0;
     int channel = 0;
     const std::vector<Step>* steps = nullptr;
-    std::vector<std::uint32_t> inbound;
-    std::vector<std::uint32_t> outbound;
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> connections;
     std::uint32_t trace_track = 0;
   };
   Runner(Setup setup, const RunnerContext& context, RunnerOwner& owner);
@@ -64,12 +65,12 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
 
  private:
   enum class State { kIdle, kNeedsData, kNeedsSlot, kMoving, kDraining, kDone };
-  /// A slice under way: which bytes of which step, and the slots it reads and fills.
+  /// A slice on its way to one of its receivers, or to the output only: which bytes of which step.
   struct Slice {
     std::uint32_t step = 0;
     sim::Bytes begin;  // within the step
     sim::Bytes bytes;
-    std::uint64_t in_slot = 0;
+    int receiver = -1;             // which of the step's `to`; -1: none
     std::uint64_t out_number = 0;  // counted since the connection's start
   };
 
@@ -80,12 +81,20 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) override;
 
   void advance();
+  bool can_begin();
   void begin_slice();
+  std::uint32_t open_slice(const Slice& slice);
+  void pass_flags();
+  void slice_taken(sim::Bytes bytes);
   void announce(Connection& connection);
   void finish_if_drained();
   const Step& step() const { return (*setup_.steps)[step_]; }
-  Connection& inbound(std::uint32_t step) { return (*context_.connections)[setup_.inbound[step]]; }
-  Connection& outbound(std::uint32_t step) { return (*context_.connections)[setup_.outbound[step]]; }
+  Connection& inbound(std::uint32_t step, int i) {
+    return (*context_.connections)[setup_.connections[setup_.first[step] + static_cast<std::uint32_t>(i)]];
+  }
+  Connection& outbound(std::uint32_t step, int i) {
+    return inbound(step, (*setup_.steps)[step].from.size() + i);
+  }
   net::NodeId gpu_of(int rank) const {
     return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]);
   }
@@ -96,12 +105,14 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   gpu::Gpu* gpu_ = nullptr;
   gpu::Mover* mover_ = nullptr;
   State state_ = State::kIdle;
+  int waits_for_ = 0;  // the rank whose data or slot is missing
   std::uint32_t step_ = 0;
   sim::Bytes begin_;  // of the next slice, within the step
   std::uint64_t slots_;
   std::vector<Slice> under_way_;  // by cookie, reused
   std::vector<std::uint32_t> free_cookies_;
-  std::uint32_t open_ = 0;  // slices begun and not yet complete
+  std::vector<gpu::Move> copies_;  // of the slice being begun, to all receivers but the first
+  std::uint32_t open_ = 0;         // slices begun and not yet complete
   sim::Time step_started_;
 };
 

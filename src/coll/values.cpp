@@ -47,6 +47,16 @@ double generate(DataType type, ReduceOp op, int ranks, std::uint64_t random) {
   return type == DataType::kInt32 ? small : small / 1000;
 }
 
+/// Numbers whose results depend on the order: of both signs and several magnitudes, or factors about one.
+double generate_real(ReduceOp op, int ranks, std::uint64_t random) {
+  const double sign = random % 2 == 0 ? 1 : -1;
+  const double mantissa = 1 + static_cast<double>(random >> 12) * 0x1p-52;  // 1 .. 2
+  const int magnitude = static_cast<int>(random / 2 % 8);
+  if (op != ReduceOp::kProd) return sign * std::ldexp(mantissa, -magnitude);
+  // So near to one that the product of many ranks stays within the type.
+  return sign * std::pow(magnitude % 2 == 0 ? mantissa : mantissa / 2, 4.0 / std::max(4, ranks));
+}
+
 double rounded(DataType type, double value) {
   std::array<std::byte, 4> memory{};
   store(type, memory, 0, value);
@@ -54,25 +64,31 @@ double rounded(DataType type, double value) {
 }
 }  // namespace
 
-std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks) {
+std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch) {
   const BufferSizes sizes = buffer_sizes(c, bytes, ranks);
   // In and out, and as much again in slots and in flight.
-  return 2 * ranks * (sizes.input + sizes.output).count();
+  return 2 * ranks * (sizes.input + sizes.output + scratch).count();
 }
 
-Values::Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op,
-               std::uint64_t seed)
-    : collective_(collective), ranks_(ranks), type_(type), op_(op) {
+Values::Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed)
+    : collective_(collective),
+      ranks_(ranks),
+      type_(kind.type),
+      op_(kind.op),
+      real_(kind.real && kind.type != DataType::kInt32),
+      root_(kind.root) {
   const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
-  const auto element = static_cast<std::size_t>(size_of(type).count());
+  const auto element = static_cast<std::size_t>(size_of(type_).count());
   output_elements_ = static_cast<std::size_t>(sizes.output.count()) / element;
   for (int r = 0; r < ranks; ++r) {
     std::vector<std::byte> in(static_cast<std::size_t>(sizes.input.count()));
     const std::uint64_t stream = sim::mix(seed + static_cast<std::uint64_t>(r));
-    for (std::size_t i = 0; i < in.size() / element; ++i)
-      store(type, in, i, generate(type, op, ranks, sim::mix(stream + i)));
+    for (std::size_t i = 0; i < in.size() / element; ++i) {
+      const std::uint64_t random = sim::mix(stream + i);
+      store(type_, in, i, real_ ? generate_real(op_, ranks, random) : generate(type_, op_, ranks, random));
+    }
     inputs_.push_back(std::move(in));
-    outputs_.emplace_back(static_cast<std::size_t>(sizes.output.count()), kUntouched);
+    outputs_.emplace_back(static_cast<std::size_t>((sizes.output + kind.scratch).count()), kUntouched);
   }
 }
 
@@ -83,10 +99,12 @@ double Values::input_at(int rank, std::size_t element) const {
 std::uint64_t Values::wrong() const {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < output_elements_; ++i) {
-    // After an all-reduce every rank must have the same, so it is worked out once.
+    // Mostly every rank must have the same, so it is worked out once.
+    const bool differ = collective_ == Collective::kReduceScatter || collective_ == Collective::kAllToAll;
+    const bool one = collective_ == Collective::kReduce;  // what the others have is of no interest
     Expected expected = this->expected(0, i);
-    for (int r = 0; r < ranks_; ++r) {
-      if (r > 0 && collective_ == Collective::kReduceScatter) expected = this->expected(r, i);
+    for (int r = one ? root_ : 0; r < (one ? root_ + 1 : ranks_); ++r) {
+      if (r > 0 && differ) expected = this->expected(r, i);
       const double got = load(type_, outputs_[static_cast<std::size_t>(r)], i);
       count += std::fabs(got - expected.value) <= expected.tolerance ? 0 : 1;
     }
@@ -95,9 +113,12 @@ std::uint64_t Values::wrong() const {
 }
 
 Values::Expected Values::expected(int rank, std::size_t element) const {
-  if (collective_ == Collective::kAllGather) {
+  if (collective_ == Collective::kBroadcast) return {input_at(root_, element), 0};
+  if (collective_ == Collective::kAllGather || collective_ == Collective::kAllToAll) {
     const std::size_t share = output_elements_ / static_cast<std::size_t>(ranks_);
-    return {input_at(static_cast<int>(element / share), element % share), 0};
+    const std::size_t mine =
+        collective_ == Collective::kAllToAll ? share * static_cast<std::size_t>(rank) : 0;
+    return {input_at(static_cast<int>(element / share), mine + element % share), 0};
   }
   const std::size_t at = collective_ == Collective::kReduceScatter
                              ? static_cast<std::size_t>(rank) * output_elements_ + element
@@ -142,11 +163,16 @@ Values::Expected Values::expected_real(std::size_t at) const {
   }
   if (op_ == ReduceOp::kAvg) exact /= ranks_;
   const bool sums = op_ == ReduceOp::kSum || op_ == ReduceOp::kAvg;
-  if (!sums || ranks_ <= whole_numbers(type_)) return {rounded(type_, exact), 0};
-  // More ranks than the type can count: ranks - 1 roundings in any order, and one more for an average.
-  double bound = ranks_ * rounding_of(type_) * magnitude * 1.0001;
-  if (op_ == ReduceOp::kAvg)
-    bound = bound / ranks_ + rounding_of(type_) * (std::fabs(exact) + bound / ranks_);
+  const double unit = rounding_of(type_);
+  if (real_ && op_ == ReduceOp::kProd) {
+    // ranks - 1 roundings, each of one factor 1 + u at most, whatever the order.
+    return {exact, std::fabs(exact) * (std::pow(1 + unit, ranks_ - 1) - 1) * 1.0001};
+  }
+  if (!sums || (!real_ && ranks_ <= whole_numbers(type_))) return {rounded(type_, exact), 0};
+  // ranks - 1 roundings in any order (each relative to a partial sum, none of which exceeds the sum of
+  // magnitudes by more than the roundings before it), and one more for an average.
+  double bound = (std::pow(1 + unit, ranks_ - 1) - 1) * magnitude * 1.0001;
+  if (op_ == ReduceOp::kAvg) bound = bound / ranks_ + unit * (std::fabs(exact) + bound / ranks_);
   return {exact, bound};
 }
 

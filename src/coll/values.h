@@ -15,18 +15,33 @@ namespace infold::coll {
 class Values {
  public:
   /// The bytes of simulator memory that a checked run of this size needs at most.
-  static std::int64_t memory_need(Collective c, sim::Bytes bytes, int ranks);
+  static std::int64_t memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch = {});
 
-  Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed);
+  /// What to fill and compare. Inputs are whole numbers that make every result exact in any order, so that
+  /// equality can be asked for; `real` ones are not, and results are compared within what rounding allows.
+  struct Kind {
+    DataType type = DataType::kFp32;
+    ReduceOp op = ReduceOp::kSum;
+    bool real = false;
+    int root = 0;
+    sim::Bytes scratch = {};  ///< beyond its output, that the program needs on every rank
+  };
+  Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed);
+  Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
+      : Values(collective, bytes, ranks, Kind{.type = type, .op = op}, seed) {}
 
   DataType type() const { return type_; }
   ReduceOp op() const { return op_; }
   int ranks() const { return ranks_; }
   std::span<std::byte> input(int rank) { return inputs_[static_cast<std::size_t>(rank)]; }
-  std::span<std::byte> output(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
+  /// The rank's output, and behind it its scratch memory.
+  std::span<std::byte> memory(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
+  std::span<std::byte> output(int rank) {
+    return memory(rank).first(output_elements_ * static_cast<std::size_t>(size_of(type_).count()));
+  }
 
-  /// Elements, over all ranks, that are not what they must be. Inputs are chosen so that every order of
-  /// operations gives the same; only sums over more ranks than a type can count (bf16: 256) get a tolerance.
+  /// Elements, over all ranks, that are not what they must be. Sums over more ranks than a type can count
+  /// (bf16: 256) get a tolerance, as real inputs do.
   std::uint64_t wrong() const;
 
  private:
@@ -44,6 +59,8 @@ class Values {
   int ranks_;
   DataType type_;
   ReduceOp op_;
+  bool real_;
+  int root_;
   std::size_t output_elements_;
   std::vector<std::vector<std::byte>> inputs_;
   std::vector<std::vector<std::byte>> outputs_;

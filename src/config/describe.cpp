@@ -115,6 +115,10 @@ std::vector<Parameter> parameters(const gpu::GpuSpec& spec) {
   return flattened(described(spec, "gpu", "gpu"));
 }
 
+std::vector<Parameter> parameters(const coll::Tuning& spec) {
+  return flattened(described(spec, "coll", ""));
+}
+
 std::vector<Component> components() {
   return described(study::SystemSpec{}, "system", "");
 }

@@ -38,6 +38,8 @@ struct Component {
 /// Every parameter of a system or GPU with the value it has there; a GPU's paths begin with "gpu.".
 std::vector<Parameter> parameters(const study::SystemSpec& spec);
 std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
+/// A library's settings by themselves, without a path before their names.
+std::vector<Parameter> parameters(const coll::Tuning& spec);
 
 /// All components, outermost first: system, gpu, hbm, fabric, link, packet, switch, coll.
 std::vector<Component> components();

@@ -59,28 +59,6 @@ std::variant<Source, NoSource> from_preset(FileKind kind, std::string_view name)
   return Source{shown, "preset:" + shown, std::string(name), {}, true, std::string(file->text)};
 }
 
-std::variant<Source, NoSource> from_file(const fs::path& path) {
-  const auto cannot = [&](std::string_view why) { return NoSource{fmt::format("can not read it: {}", why)}; };
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status))
-    return NoSource{error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
-                                                                  : "no such file"};
-  if (fs::is_directory(status)) return cannot("it is a directory");
-  // A pipe would block and a device might never end.
-  if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return cannot(std::strerror(errno));
-  std::string text(kLargestFile + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return cannot("reading failed");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kLargestFile) return cannot("it is larger than 1 MiB");
-  const fs::path canonical = fs::weakly_canonical(path, error);
-  const std::string id = "file:" + (error ? path : canonical).string();
-  return Source{path.string(), id, path.stem().string(), path.parent_path(), false, std::move(text)};
-}
-
 }  // namespace
 
 std::string_view kind_name(FileKind kind) {
@@ -97,7 +75,30 @@ std::variant<Source, NoSource> find_source(FileKind kind, std::string_view refer
   if (!is_file_reference(reference)) return from_preset(kind, reference);
   if (from != nullptr && from->embedded) return NoSource{"a preset can only refer to presets"};
   const fs::path path(reference);
-  return from_file(from == nullptr || path.is_absolute() ? path : (from->folder / path).lexically_normal());
+  return read_source(from == nullptr || path.is_absolute() ? path : (from->folder / path).lexically_normal(),
+                     kLargestFile);
+}
+
+std::variant<Source, NoSource> read_source(const fs::path& path, std::size_t largest) {
+  const auto cannot = [&](std::string_view why) { return NoSource{fmt::format("can not read it: {}", why)}; };
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return NoSource{error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
+                                                                  : "no such file"};
+  if (fs::is_directory(status)) return cannot("it is a directory");
+  // A pipe would block and a device might never end.
+  if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return cannot(std::strerror(errno));
+  std::string text(largest + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return cannot("reading failed");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > largest) return cannot(fmt::format("it is larger than {} MiB", largest >> 20));
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  const std::string id = "file:" + (error ? path : canonical).string();
+  return Source{path.string(), id, path.stem().string(), path.parent_path(), false, std::move(text)};
 }
 
 std::vector<std::string> preset_names(FileKind kind) {

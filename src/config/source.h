@@ -35,6 +35,9 @@ bool is_file_reference(std::string_view reference);
 /// The preset or file of that kind. `from` is the source that refers to it, null for the command line.
 std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from);
 
+/// A file as it is, of at most so many bytes.
+std::variant<Source, NoSource> read_source(const std::filesystem::path& path, std::size_t largest);
+
 std::vector<std::string> preset_names(FileKind kind);
 
 inline constexpr std::size_t kLargestFile = std::size_t{1} << 20;

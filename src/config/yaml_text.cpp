@@ -6,20 +6,18 @@
 namespace infold::config {
 namespace {
 
-constexpr std::size_t kMostBrackets = 5'000;
-
 Position after(Position p, char c) {
   return c == '\n' ? Position{p.line + 1, 1} : Position{p.line, p.column + 1};
 }
 
 }  // namespace
 
-std::optional<TextFault> find_many_brackets(std::string_view text) {
+std::optional<TextFault> find_many_brackets(std::string_view text, std::size_t most) {
   std::size_t brackets = 0;
   Position at{1, 1};
   for (const char c : text) {
-    if ((c == '[' || c == '{') && ++brackets > kMostBrackets) {
-      return TextFault{at, fmt::format("more than {} brackets", kMostBrackets)};
+    if ((c == '[' || c == '{') && ++brackets > most) {
+      return TextFault{at, fmt::format("more than {} brackets", most)};
     }
     at = after(at, c);
   }

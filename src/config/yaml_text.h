@@ -10,7 +10,7 @@
 namespace infold::config {
 
 /// yaml-cpp keeps every unclosed bracket in memory until the line's meaning is clear; no file needs many.
-std::optional<TextFault> find_many_brackets(std::string_view text);
+std::optional<TextFault> find_many_brackets(std::string_view text, std::size_t most);
 
 /// A tab where a line is indented; yaml-cpp's own words depend on what follows it, ours say what to do.
 std::optional<TextFault> find_tab_indentation(std::string_view text);

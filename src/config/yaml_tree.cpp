@@ -22,8 +22,6 @@ namespace infold::config {
 namespace {
 
 constexpr std::size_t kDeepest = 16;
-constexpr std::size_t kMostChildren = 1024;
-constexpr std::size_t kMostNodes = 20'000;
 constexpr std::size_t kLongestScalar = 4096;
 
 /// Ends the parse from inside an event; caught in parse_yaml and nowhere else.
@@ -39,7 +37,7 @@ Position position(const YAML::Mark& mark) {
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// `text` is what the parser reads, without a byte order mark.
-  explicit TreeBuilder(std::string_view text) : text_(text) {}
+  TreeBuilder(std::string_view text, const YamlLimits& limits) : text_(text), limits_(limits) {}
 
   std::optional<YamlNode> take_root() { return std::move(root_); }
 
@@ -104,7 +102,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlNode make(YamlNode::Kind kind, const YAML::Mark& mark) {
-    if (++nodes_ > kMostNodes) throw Refused{position(mark), fmt::format("more than {} values", kMostNodes)};
+    if (++nodes_ > limits_.nodes)
+      throw Refused{position(mark), fmt::format("more than {} values", limits_.nodes)};
     YamlNode node;
     node.kind = kind;
     node.at = position(mark);
@@ -138,8 +137,8 @@ class TreeBuilder : public YAML::EventHandler {
       take_key(parent, node);
       return;
     }
-    if (parent.node.children.size() >= kMostChildren) {
-      throw Refused{node.at, fmt::format("more than {} entries in one {}", kMostChildren,
+    if (parent.node.children.size() >= limits_.children) {
+      throw Refused{node.at, fmt::format("more than {} entries in one {}", limits_.children,
                                          parent.node.kind == YamlNode::Kind::kMap ? "map" : "list")};
     }
     if (parent.has_key) {
@@ -162,6 +161,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   std::string_view text_;
+  YamlLimits limits_;
   int documents_ = 0;
   std::size_t nodes_ = 0;
   std::vector<Open> open_;
@@ -190,15 +190,16 @@ std::string_view kind_text(YamlNode::Kind kind) {
   return "?";
 }
 
-Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {
-  for (const auto check : {find_text_fault, find_tab_indentation, find_many_brackets}) {
+Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits) {
+  for (const auto check : {find_text_fault, find_tab_indentation}) {
     if (const auto fault = check(text)) return at(file, fault->at, fault->why);
   }
+  if (const auto fault = find_many_brackets(text, limits.brackets)) return at(file, fault->at, fault->why);
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
-    TreeBuilder builder(text);
+    TreeBuilder builder(text, limits);
     while (parser.HandleNextDocument(builder)) {
     }
     std::optional<YamlNode> root = builder.take_root();

@@ -2,6 +2,7 @@
 // Only plain data are let through: no anchors, aliases or tags, and no key twice.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,14 @@ struct YamlNode {
 /// "a map", "a list", "text" or "nothing".
 std::string_view kind_text(YamlNode::Kind kind);
 
+/// How much a document may hold; the defaults are ample for what people write.
+struct YamlLimits {
+  std::size_t children = 1024;  ///< of one list or map
+  std::size_t nodes = 20'000;
+  std::size_t brackets = 5'000;
+};
+
 /// Reads one document; refuses whatever is not small, plain, valid YAML in UTF-8. `file` is for messages.
-Result<YamlNode> parse_yaml(std::string_view text, const std::string& file);
+Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits = {});
 
 }  // namespace infold::config

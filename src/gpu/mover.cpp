@@ -19,11 +19,14 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::N
   largest_unit_ = sim::min(setup.burst, setup.window / 8);  // so that the pipeline keeps its grain
 }
 
-void Mover::start(const Move& move) {
+void Mover::start(const Move& move, std::span<const Move> copies) {
   INFOLD_DCHECK(!busy_, "a workgroup issues one move after the other");
   INFOLD_DCHECK(move.bytes > sim::Bytes{}, "a move has bytes");
   busy_ = true;
   current_ = moves_.add(move, *this);
+  copies_.clear();
+  for (const Move& copy : copies) copies_.push_back(moves_.add(copy, *this));
+  stores_ = 1 + static_cast<std::int64_t>(copies.size());
   loaded_ = sim::Bytes{};
   to_load_ = move.bytes;
   loads_per_byte_ = move.loads;
@@ -45,8 +48,8 @@ void Mover::load_more() {
   while (loaded_ < to_load_) {
     // A unit ends where its block of interleaved addresses ends, so that all of it goes one way.
     const sim::Bytes unit = sim::min(sim::min(unit_size_, to_block_end_), to_load_ - loaded_);
-    if (in_flight_ + unit > setup_.window) return;
-    in_flight_ += unit;
+    if (in_flight_ + unit * stores_ > setup_.window * stores_) return;
+    in_flight_ += unit * stores_;
     const sim::Bytes loads = unit * loads_per_byte_;
     // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
     // the rest comes in faster than it goes out.
@@ -78,17 +81,21 @@ void Mover::store(const Unit& unit) {
   const bool last = unit.offset + unit.bytes == move.bytes.count();
   entry.issued = last;
   if (move.stores_here) memory_.write(bytes, events_.now());
+  net::ValuesId values = 0;
+  if (payloads_ != nullptr) {
+    values = payloads_->take(unit.bytes);
+    move.client->produce(move.cookie, unit.offset, (*payloads_)[values]);
+  }
   if (move.to != Move::kNowhere) {
-    entry.unacknowledged += bytes;
-    send(move, unit);
-  } else {
-    if (payloads_ != nullptr) {
-      const net::ValuesId values = payloads_->take(unit.bytes);
-      move.client->produce(move.cookie, unit.offset, (*payloads_)[values]);
-      payloads_->give_back(values);
+    send(move, unit, values);
+    for (MoveId copy : copies_) {
+      moves_[copy].issued = last;
+      send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes}, values);
     }
+  } else {
     in_flight_ -= bytes;
   }
+  if (payloads_ != nullptr) payloads_->give_back(values);
   if (last) {
     busy_ = false;
     move.client->move_issued(move.cookie);  // may start the next move, which may move the table
@@ -98,7 +105,8 @@ void Mover::store(const Unit& unit) {
   }
 }
 
-void Mover::send(const Move& move, const Unit& unit) {
+void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
+  moves_[unit.move].unacknowledged += sim::Bytes{unit.bytes};
   const auto payload = static_cast<std::uint32_t>(network_.spec().packet.payload.count());
   const bool burst = setup_.burst > sim::Bytes{};
   net::Packet packet;
@@ -114,7 +122,8 @@ void Mover::send(const Move& move, const Unit& unit) {
     packet.packets = static_cast<std::uint16_t>((packet.payload + payload - 1) / payload);
     if (payloads_ != nullptr) {
       packet.values = payloads_->take(packet.payload);
-      move.client->produce(move.cookie, packet.offset, (*payloads_)[packet.values]);
+      std::ranges::copy((*payloads_)[values].subspan(done, packet.payload),
+                        (*payloads_)[packet.values].begin());
     }
     network_.send(packet, setup_.sender);
   }
@@ -123,7 +132,8 @@ void Mover::send(const Move& move, const Unit& unit) {
 void Mover::departed(sim::Bytes bytes) {
   in_flight_ -= bytes;
   // Called for every packet, while most often there is nothing left to load or no room for a whole unit.
-  if (busy_ && loaded_ < to_load_ && in_flight_ + unit_size_ <= setup_.window) load_more();
+  if (busy_ && loaded_ < to_load_ && in_flight_ + unit_size_ * stores_ <= setup_.window * stores_)
+    load_more();
 }
 
 void Mover::acknowledged(MoveId id, sim::Bytes bytes, sim::Time at) {

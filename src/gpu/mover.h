@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "gpu/memory.h"
 #include "gpu/move.h"
@@ -27,7 +29,9 @@ class Mover final : public sim::Handler {
         net::Payloads* payloads);
 
   /// Requires: idle(), that is the last move was issued; move.bytes > 0.
-  void start(const Move& move);
+  /// `copies` are moves of the same bytes to further GPUs: what `move` loads is stored to all of them. Only
+  /// `move` is issued and produced; each is complete by itself.
+  void start(const Move& move, std::span<const Move> copies = {});
   bool idle() const { return !busy_; }
   std::uint32_t sender() const { return setup_.sender; }
   /// Bytes it stored have left for the wire: there is room for more loads.
@@ -55,7 +59,7 @@ class Mover final : public sim::Handler {
   void handle(std::uint32_t event) override;
   void load_more();
   void store(const Unit& unit);
-  void send(const Move& move, const Unit& unit);
+  void send(const Move& move, const Unit& unit, net::ValuesId values);
   void finish_if_done(MoveId id);
   void finish(MoveId id);
 
@@ -68,6 +72,10 @@ class Mover final : public sim::Handler {
   sim::Pace port_pace_;
   sim::Bytes largest_unit_;
   sim::Bytes unit_size_;  // of the current move
+  // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
+  // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
+  std::int64_t stores_ = 1;
+  std::vector<MoveId> copies_;  // of the current move
   sim::Time load_port_free_;
   sim::Bytes in_flight_;
   bool busy_ = false;

@@ -39,8 +39,8 @@ std::string bench_header(const BenchReport& report) {
   return fmt::format(
       "# infold bench {}: {}{}\n"
       "#\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8} {:>8}\n",
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8}\n",
       report.collective, same_gpus(report), report.system, "size", "count", "type", "redop", "system", "algo",
       "proto", "time", "algbw", "busbw", "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)",
       "(GB/s)", "(GB/s)");
@@ -49,7 +49,7 @@ std::string bench_header(const BenchReport& report) {
 std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const study::CollectiveResult& r = row.result;
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
-  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>8} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
+  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, row.algo, row.proto,
                      narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, burst_text(r.burst));
 }
@@ -93,6 +93,7 @@ std::string bench_json(const BenchReport& report) {
                        {"time_us", rounded(r.time.in_us())},
                        {"algbw_gbps", rounded(r.algbw_gbps)},
                        {"busbw_gbps", rounded(r.busbw_gbps)},
+                       {"busbw_bound_gbps", rounded(r.bound_gbps)},
                        {"wrong", r.wrong ? Json(*r.wrong) : Json(nullptr)},
                        {"link_bytes_per_gpu", r.link_bytes_per_gpu},
                        {"wire_bytes_per_gpu", r.wire_bytes_per_gpu},

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <set>
 
-#include "coll/execution.h"
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "study/stream.h"
 
 namespace infold::study {
 
@@ -28,45 +30,60 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   sim::Bytes sum;
   for (const auto& list : program.lists) {
     for (const coll::Step& s : list) {
-      if (s.sends()) sum += s.bytes;
+      sum += s.bytes * s.to.size();
     }
   }
   return sum;
 }
 
-sim::Bytes choose_burst(const CollectiveJob& job, const coll::Program& program, int hops) {
+sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
   if (!job.burst.automatic) return job.burst.bytes;
-  const std::int64_t packets =
-      bytes_sent(program).count() / job.system->machine.fabric.packet.payload.count();
+  sim::Bytes sent;
+  for (const coll::Program& p : programs) sent += bytes_sent(p);
+  const std::int64_t packets = sent.count() / job.system->machine.fabric.packet.payload.count();
   const std::int64_t acknowledged = 2;
-  return packets * job.iterations * hops * acknowledged > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
+  return packets * job.iterations * job.concurrent * hops * acknowledged > kCheapPacketHops ? kAutoBurst
+                                                                                            : sim::Bytes{};
 }
 
-/// A job on its machine: as many executions as iterations, each rank starting one when it ended the last.
+/// A job on its machine: what runs on it at the same time.
 class Bench {
  public:
-  Bench(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus)
-      : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)) {
-    if (job.check) {
-      values_ =
-          std::make_unique<coll::Values>(job.collective, job.bytes, job.gpus, job.type, job.op, /*seed=*/1);
+  Bench(const CollectiveJob& job, gpu::Machine& machine, const std::vector<coll::Program>& programs,
+        const std::vector<std::vector<int>>& groups)
+      : job_(job), machine_(machine), programs_(programs) {
+    std::uint64_t seed = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (int i = 0; i < job.concurrent; ++i)
+        streams_.push_back(std::make_unique<Stream>(job, machine, programs[g], groups[g], ++seed));
     }
-    for (int rank = 0; rank < job.gpus; ++rank) enqueue(0, rank, sim::Time{});
   }
 
   /// False when it was asked to stop.
   bool run(const KeepGoing& keep_going) {
-    const double total = static_cast<double>(bytes_sent(program_).count()) * job_.iterations + 1;
+    double total = 1;
+    for (const coll::Program& p : programs_) {
+      total += static_cast<double>(bytes_sent(p).count()) * job_.iterations * job_.concurrent;
+    }
     while (machine_.events().run(kBatch)) {
       if (keep_going && !keep_going(static_cast<double>(data_sent()) / total)) return false;
     }
     return true;
   }
 
-  bool done() const { return finished_ranks_ == job_.gpus; }
-  sim::Time end() const { return end_; }
-  std::uint64_t wrong() const { return values_->wrong(); }
-  bool checked() const { return values_ != nullptr; }
+  bool done() const {
+    return std::ranges::all_of(streams_, [](const auto& s) { return s->done(); });
+  }
+  sim::Time end() const {
+    sim::Time end;
+    for (const auto& s : streams_) end = sim::max(end, s->end());
+    return end;
+  }
+  std::uint64_t wrong() const {
+    std::uint64_t sum = 0;
+    for (const auto& s : streams_) sum += s->wrong();
+    return sum;
+  }
   std::uint64_t data_sent() const {
     std::uint64_t sum = 0;
     for (int g = 0; g < machine_.gpus(); ++g)
@@ -75,43 +92,31 @@ class Bench {
   }
   std::vector<std::string> who_waits() const {
     std::vector<std::string> lines;
-    for (const auto& e : executions_) {
-      for (auto& line : e->who_waits()) lines.push_back(std::move(line));
+    for (const auto& s : streams_) {
+      for (auto& line : s->who_waits()) lines.push_back(std::move(line));
     }
     for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
     return lines;
   }
 
  private:
-  void enqueue(int iteration, int rank, sim::Time at) {
-    const auto index = static_cast<std::size_t>(iteration);
-    if (executions_.size() == index) {
-      coll::Execution::Options options{
-          .tuning = job_.system->coll, .values = values_.get(), .trace = nullptr, .rank_done = {}};
-      options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
-      executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
-    }
-    executions_[index]->enqueue(rank, at);
-  }
-  void rank_done(int iteration, int rank, sim::Time at) {
-    end_ = sim::max(end_, at);
-    if (iteration + 1 == job_.iterations) {
-      ++finished_ranks_;
-      return;
-    }
-    // The host may still be busy enqueueing it.
-    enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
-  }
-
   const CollectiveJob& job_;
   gpu::Machine& machine_;
-  const coll::Program& program_;
-  std::vector<int> gpus_;
-  std::unique_ptr<coll::Values> values_;
-  std::vector<std::unique_ptr<coll::Execution>> executions_;
-  int finished_ranks_ = 0;
-  sim::Time end_;
+  const std::vector<coll::Program>& programs_;
+  std::vector<std::unique_ptr<Stream>> streams_;
 };
+
+/// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
+/// what busbw counts, whatever the algorithm.
+double payload_bound(const gpu::Machine& machine) {
+  int links = 0;
+  for (int g = 0; g < machine.gpus(); ++g)
+    links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
+  const net::FabricSpec& fabric = machine.spec().fabric;
+  const auto payload = static_cast<double>(fabric.packet.payload.count());
+  const auto whole = static_cast<double>((fabric.packet.payload + fabric.packet.header).count());
+  return links * fabric.link.rate.in_gbps() * payload / whole;
+}
 
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
                                const coll::Program& program) {
@@ -119,8 +124,11 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
   if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
-  r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, job.gpus);
-  if (bench.checked()) r.wrong = bench.wrong();
+  r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, program.ranks);
+  r.bound_gbps = payload_bound(machine);
+  INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
+               "no collective is faster than the links of its GPUs");
+  if (job.check) r.wrong = bench.wrong();
   const auto share = static_cast<std::uint64_t>(job.gpus) * static_cast<std::uint64_t>(job.iterations);
   r.link_bytes_per_gpu = bench.data_sent() / share;
   std::uint64_t wire = 0;
@@ -133,56 +141,141 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
     memory += machine.gpu(g).memory().read_bytes + machine.gpu(g).memory().written_bytes;
   }
   r.hbm_bytes_per_gpu = memory / share;
-  r.sms = program.channels;
+  r.sms = program.channels * job.concurrent;
   r.packet_hops = machine.network().packet_hops();
   return r;
+}
+
+/// The GPUs of each communicator.
+std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(job.groups));
+  int next = 0;
+  for (auto& group : groups) {
+    group.resize(static_cast<std::size_t>(job.gpus / job.groups));
+    std::iota(group.begin(), group.end(), next);
+    next += job.gpus / job.groups;
+  }
+  return groups;
+}
+
+coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus,
+                          const net::Blueprint& blueprint) {
+  if (job.program != nullptr) return *job.program;
+  return coll::compile(*job.algorithm, {.collective = job.collective,
+                                        .bytes = job.bytes,
+                                        .gpus = gpus,
+                                        .fabric = &blueprint,
+                                        .tuning = job.system->coll,
+                                        .root = job.root});
+}
+
+/// What the most loaded rank needs in its GPU's memory: vectors, scratch, and a buffer for each connection.
+sim::Bytes memory_of(const coll::Program& program) {
+  std::vector<std::int64_t> connections(static_cast<std::size_t>(program.ranks));
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    for (int channel = 0; channel < program.channels; ++channel) {
+      std::set<int> senders;
+      for (const coll::Step& s : program.steps(rank, channel)) senders.insert(s.from.begin(), s.from.end());
+      connections[static_cast<std::size_t>(rank)] += static_cast<std::int64_t>(senders.size());
+    }
+  }
+  const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
+  return sizes.input + sizes.output + program.scratch +
+         program.tuning.buffer * *std::ranges::max_element(connections);
+}
+
+std::string gib(sim::Bytes b) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(b.count()) / (1 << 30));
+}
+
+std::optional<std::string> refuse_values(const CollectiveJob& job, sim::Bytes scratch) {
+  if (!job.check) return std::nullopt;
+  const std::int64_t need =
+      coll::Values::memory_need(job.collective, job.bytes, job.gpus / job.groups, scratch) * job.groups *
+      job.concurrent;
+  if (need <= kValuesLimit) return std::nullopt;
+  return fmt::format(
+      "checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit of "
+      "{} "
+      "GiB",
+      job.bytes.count(), job.gpus, static_cast<double>(need) / (1 << 30), kValuesLimit >> 30);
+}
+
+std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::Program& program) {
+  const gpu::GpuSpec& gpu = job.system->machine.gpu;
+  if (const sim::Bytes need = memory_of(program) * job.concurrent; need > gpu.hbm.capacity) {
+    return fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
+                       sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
+  }
+  if (const int sms = program.channels * job.concurrent; sms > gpu.sms) {
+    return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
+                       program.channels, sms, gpu.sms);
+  }
+  return refuse_values(job, program.scratch);
+}
+
+/// What can be said before a program is there, which might be large.
+std::optional<std::string> refuse_request(const CollectiveJob& job) {
+  if (job.gpus % job.groups != 0)
+    return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
+  if (job.program != nullptr) return std::nullopt;
+  if (!job.algorithm->offers(job.collective)) {
+    return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,
+                       sim::name_of(job.collective), coll::offered_by(*job.algorithm),
+                       sim::name_of(job.collective), coll::who_offers(job.collective));
+  }
+  if (job.root >= job.gpus / job.groups)
+    return fmt::format("there is no rank {} to be the root of {} GPUs", job.root, job.gpus / job.groups);
+  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus / job.groups);
+  const sim::Bytes capacity = job.system->machine.gpu.hbm.capacity;
+  if (sizes.input + sizes.output > capacity) {
+    return fmt::format("{} of {} bytes needs {} for its vectors on each GPU, and its memory has {}",
+                       sim::name_of(job.collective), job.bytes.count(), gib(sizes.input + sizes.output),
+                       gib(capacity));
+  }
+  return refuse_values(job, {});
+}
+
+/// A job made ready: its communicators and their programs.
+struct Prepared {
+  net::Blueprint blueprint;
+  std::vector<std::vector<int>> groups;
+  std::vector<coll::Program> programs;
+};
+std::variant<Prepared, JobRefused> prepare(const CollectiveJob& job) {
+  if (auto why = refuse_request(job)) return JobRefused{std::move(*why)};
+  const auto& machine = job.system->machine;
+  Prepared p{std::get<net::Blueprint>(net::draw(machine.fabric, machine.gpus)), groups_of(job), {}};
+  for (const auto& gpus : p.groups) p.programs.push_back(program_for(job, gpus, p.blueprint));
+  if (auto why = refuse_program(job, p.programs.front())) return JobRefused{std::move(*why)};
+  return p;
 }
 
 }  // namespace
 
 std::optional<std::string> refuse(const CollectiveJob& job) {
-  const auto& spec = job.system->machine;
-  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus);
-  const sim::Bytes buffers = sizes.input + sizes.output + job.system->coll.buffer * job.system->coll.channels;
-  const auto gib = [](sim::Bytes b) { return static_cast<double>(b.count()) / (1 << 30); };
-  if (buffers > spec.gpu.hbm.capacity) {
-    return fmt::format(
-        "{} of {} bytes needs {:.2f} GiB of buffers on each GPU, and its memory has {:.2f} GiB",
-        sim::name_of(job.collective), job.bytes.count(), gib(buffers), gib(spec.gpu.hbm.capacity));
-  }
-  if (job.check) {
-    const sim::Bytes need{coll::Values::memory_need(job.collective, job.bytes, job.gpus)};
-    if (need.count() > kValuesLimit) {
-      return fmt::format(
-          "checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit "
-          "of {} GiB",
-          job.bytes.count(), job.gpus, gib(need), kValuesLimit >> 30);
-    }
-  }
+  auto prepared = prepare(job);
+  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(refused->why);
   return std::nullopt;
 }
 
-CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse(job)) return JobRefused{std::move(*why)};
-  std::vector<int> gpus(static_cast<std::size_t>(job.gpus));
-  std::iota(gpus.begin(), gpus.end(), 0);
+coll::Program program_of(const CollectiveJob& job) {
+  return std::get<Prepared>(prepare(job)).programs.front();
+}
 
-  const auto blueprint =
-      std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus));
-  const coll::Program program = job.algorithm->compile({.collective = job.collective,
-                                                        .bytes = job.bytes,
-                                                        .gpus = gpus,
-                                                        .fabric = &blueprint,
-                                                        .tuning = job.system->coll});
+CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
+  auto prepared = prepare(job);
+  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(*refused);
+  const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
   const int hops = net::Routes(blueprint).diameter();
-  const sim::Bytes burst = choose_burst(job, program, hops);
+  const sim::Bytes burst = choose_burst(job, programs, hops);
   gpu::Machine machine(job.system->machine, {.burst = burst, .functional = job.check});
-  Bench bench(job, machine, program, gpus);
+  Bench bench(job, machine, programs, groups);
   if (!bench.run(keep_going)) return Interrupted{};
   if (!bench.done()) return Deadlock{bench.who_waits()};
   INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
 
-  CollectiveResult result = read_counters(job, bench, machine, program);
+  CollectiveResult result = read_counters(job, bench, machine, programs.front());
   result.burst = burst;
   result.events = machine.events().handled();
   return result;

@@ -22,15 +22,20 @@ struct BurstChoice {
 };
 
 struct CollectiveJob {
-  const SystemSpec* system = nullptr;  ///< passed check()
-  const coll::Algorithm* algorithm = nullptr;
+  const SystemSpec* system = nullptr;          ///< passed check()
+  const coll::Algorithm* algorithm = nullptr;  ///< null with a program
+  const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
   coll::Collective collective = coll::Collective::kAllReduce;
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;
   coll::ReduceOp op = coll::ReduceOp::kSum;
-  int gpus = 0;        ///< the first so many of the system's
-  int iterations = 1;  ///< back to back
-  bool check = false;  ///< carry values and compare every rank's result
+  int root = 0;              ///< rank, of a broadcast or a reduction to one
+  int gpus = 0;              ///< the first so many of the system's
+  int iterations = 1;        ///< back to back
+  int groups = 1;            ///< communicators of equal size, each of consecutive GPUs, all at the same time
+  int concurrent = 1;        ///< so many at once on the same GPUs, each on SMs of its own
+  bool check = false;        ///< carry values and compare every rank's result
+  bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
 };
 
@@ -38,6 +43,7 @@ struct CollectiveResult {
   sim::Time time;  ///< of one iteration
   double algbw_gbps = 0;
   double busbw_gbps = 0;
+  double bound_gbps = 0;                 ///< what busbw can not exceed: the payload that a GPU's links carry
   std::optional<std::uint64_t> wrong;    ///< elements, with check
   std::uint64_t link_bytes_per_gpu = 0;  ///< data that left a GPU by its links, mean, per iteration
   std::uint64_t wire_bytes_per_gpu = 0;  ///< the same with headers, acknowledgements and flags
@@ -66,6 +72,9 @@ using KeepGoing = std::function<bool(double share)>;
 
 /// Why a job can not be run as asked, before anything is spent on it; run() would say the same.
 std::optional<std::string> refuse(const CollectiveJob& job);
+
+/// The program that run() would carry out; with several groups, that of the first. Requires: !refuse(job).
+coll::Program program_of(const CollectiveJob& job);
 
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
 

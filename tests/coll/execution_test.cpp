@@ -24,15 +24,13 @@ class ExecutionTest : public testing::Test {
     return t;
   }
   Program compiled(Collective collective, sim::Bytes bytes) {
-    return compile_ring({.collective = collective,
-                         .bytes = bytes,
-                         .gpus = gpus,
-                         .fabric = &machine.blueprint(),
-                         .tuning = tuning()});
+    return write_ring({.collective = collective,
+                       .bytes = bytes,
+                       .gpus = gpus,
+                       .fabric = &machine.blueprint(),
+                       .tuning = tuning()});
   }
-  Execution::Options options() {
-    return {.tuning = tuning(), .values = nullptr, .trace = nullptr, .rank_done = {}};
-  }
+  Execution::Options options() { return {.values = nullptr, .trace = nullptr, .rank_done = {}}; }
 
   gpu::Machine machine{machine_spec(), {}};
   std::vector<int> gpus{0, 1, 2, 3};
@@ -108,15 +106,16 @@ TEST_F(ExecutionTest, ASenderRunsAheadByTheBufferAndNoFurther) {
   Program program;
   program.ranks = 2;
   program.channels = 1;
+  program.tuning = tuning();
   program.lists.resize(2);
   for (int i = 0; i < 6; ++i) {
     Step send;
-    send.to = 1;
+    send.to = {1};
     send.uses_input = true;
     send.bytes = 1'000_B;
     program.steps(0, 0).push_back(send);
     Step recv;
-    recv.from = 0;
+    recv.from = {0};
     recv.writes_output = true;
     recv.bytes = 1'000_B;
     program.steps(1, 0).push_back(recv);
@@ -175,6 +174,107 @@ TEST_F(ExecutionTest, SeveralMayFollowEachOtherOnOneMachine) {
   EXPECT_GT(took(1, executions[0]->finished(0)), 5_us);
 }
 
+/// Steps by hand, on three ranks and one channel.
+struct ByHand {
+  ByHand() {
+    program.collective = Collective::kAllReduce;
+    program.bytes = 60'000_B;
+    program.ranks = 3;
+    program.channels = 1;
+    program.tuning.threads = 64;
+    program.lists.resize(3);
+  }
+  Step& add(int rank) {
+    Step& s = program.steps(rank, 0).emplace_back();
+    s.bytes = program.bytes;
+    return s;
+  }
+  void run(sim::Bytes burst, Values* values) {
+    gpu::MachineSpec spec;
+    spec.gpus = 3;
+    machine = std::make_unique<gpu::Machine>(
+        spec, gpu::MachineOptions{.burst = burst, .functional = values != nullptr});
+    Execution execution(*machine, program, {0, 1, 2}, {.values = values, .trace = nullptr, .rank_done = {}});
+    for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, {});
+    machine->events().run();
+    EXPECT_TRUE(execution.done());
+    EXPECT_TRUE(machine->quiet());
+    end = execution.finished(1);
+  }
+  Program program;
+  std::unique_ptr<gpu::Machine> machine;
+  sim::Time end;
+};
+
+// Rank 0 folds what both others send with its own and sends the sum to both, each of three times over.
+TEST(Execution, AStepMayReceiveFromSeveralAndSendToSeveral) {
+  ByHand hand;
+  for (int rank : {1, 2}) {
+    Step& up = hand.add(rank);
+    up.to = {0};
+    up.uses_input = true;
+    Step& down = hand.add(rank);
+    down.from = {0};
+    down.writes_output = true;
+  }
+  Step& both = hand.add(0);
+  both.from = both.to = {1, 2};
+  both.uses_input = both.writes_output = both.finishes = true;
+  EXPECT_EQ(both.loads(), 3);
+  for (sim::Bytes burst : {0_B, 4_KiB}) {
+    Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kAvg, 9);
+    hand.run(burst, &values);
+    EXPECT_EQ(values.wrong(), 0u);
+    const auto& memory = hand.machine->gpu(0).memory();
+    EXPECT_EQ(memory.read_bytes, 3u * 60'000) << "loaded once, however many it is sent to";
+    EXPECT_EQ(memory.written_bytes, 3u * 60'000) << "two that arrive, and the output";
+    EXPECT_EQ(hand.machine->network().payload_sent(0), 2u * 60'000) << "each receiver has a copy sent";
+    const sim::Time with_values = hand.end;
+    hand.run(burst, nullptr);
+    EXPECT_EQ(hand.end, with_values);
+  }
+}
+
+// Rank 0 sums up in its output, one rank after the other; then it puts the result where it belongs.
+TEST(Execution, AStepMayFoldWhatIsHeldAndPutItIntoTheOutputsOfOthers) {
+  ByHand hand;
+  for (int rank : {1, 2}) {
+    Step& up = hand.add(rank);
+    up.to = {0};
+    up.uses_input = true;
+    Step& down = hand.add(rank);
+    down.from = {0};
+    down.landed = true;
+    Step& first = hand.add(0);
+    first.from = {rank};
+    (rank == 1 ? first.uses_input : first.uses_held) = true;
+    first.finishes = rank == 2;
+    first.writes_output = true;
+  }
+  Step& put = hand.add(0);
+  put.to = {1, 2};
+  put.uses_held = put.lands = true;
+  Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kInt32, ReduceOp::kSum, 9);
+  hand.run(0_B, &values);
+  EXPECT_EQ(values.wrong(), 0u);
+  const auto& memory = hand.machine->gpu(1).memory();
+  EXPECT_EQ(memory.read_bytes, 60'000u) << "its input; nothing is copied out of a buffer";
+  EXPECT_EQ(memory.written_bytes, 60'000u);
+}
+
+TEST(Execution, AStepWithoutBytesIsAFlag) {
+  ByHand hand;
+  hand.program.bytes = 0_B;
+  for (int rank = 0; rank < 3; ++rank) {
+    const Peers others{(rank + 1) % 3, (rank + 2) % 3};
+    hand.add(rank).to = others;
+    hand.add(rank).from = others;
+  }
+  hand.run(0_B, nullptr);
+  EXPECT_EQ(hand.machine->network().payload_sent(0), 0u);
+  EXPECT_GT(hand.end, hand.machine->spec().gpu.launch + hand.machine->spec().gpu.poll);
+}
+
 TEST(Execution, CarriesValuesOnAFunctionalMachine) {
   gpu::MachineSpec spec;
   spec.gpus = 3;
@@ -182,13 +282,12 @@ TEST(Execution, CarriesValuesOnAFunctionalMachine) {
   const std::vector<int> gpus{0, 1, 2};
   Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kSum, 9);
   const Tuning tuning;
-  const Program program = compile_ring({.collective = Collective::kAllReduce,
-                                        .bytes = 60'000_B,
-                                        .gpus = gpus,
-                                        .fabric = &machine.blueprint(),
-                                        .tuning = tuning});
-  Execution execution(machine, program, gpus,
-                      {.tuning = tuning, .values = &values, .trace = nullptr, .rank_done = {}});
+  const Program program = write_ring({.collective = Collective::kAllReduce,
+                                      .bytes = 60'000_B,
+                                      .gpus = gpus,
+                                      .fabric = &machine.blueprint(),
+                                      .tuning = tuning});
+  Execution execution(machine, program, gpus, {.values = &values, .trace = nullptr, .rank_done = {}});
   for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, {});
   machine.events().run();
   EXPECT_EQ(values.wrong(), 0u);

@@ -1,0 +1,200 @@
+// From YAML or JSON to a checked program.
+#include "config/program_file.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "coll/checker.h"
+#include "coll/chunking.h"
+#include "config/reader.h"
+#include "config/source.h"
+#include "config/suggest.h"
+#include "config/text.h"
+#include "config/yaml_tree.h"
+
+namespace infold::config {
+
+namespace {
+
+constexpr std::size_t kLargest = std::size_t{16} << 20;
+constexpr YamlLimits kLimits{.children = 100'000, .nodes = 2'000'000, .brackets = 1'000'000};
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+constexpr int kMostLists = 100'000;
+
+/// A whole number from `min` to `max`.
+template <class T>
+void number(const YamlNode& node, std::string_view name, T min, T max, T& value, Reading& reading) {
+  T read{};
+  const char* end = node.text.data() + node.text.size();
+  const auto [stop, error] = std::from_chars(node.text.data(), end, read);
+  if (error != std::errc{} || stop != end || node.text.empty()) {
+    reading.complain(node.at, fmt::format("{}: {} is not a whole number", name, quote(node.text)));
+  } else if (read < min || read > max) {
+    reading.complain(node.at, fmt::format("{}: {} is not between {} and {}", name, read, min, max));
+  } else {
+    value = read;
+  }
+}
+
+class StepReader {
+ public:
+  StepReader(const YamlNode& node, Reading& reading) : map_(node, "step", reading), reading_(reading) {}
+
+  coll::Step read() {
+    coll::Step s;
+    map_.scalar("op");  // for people
+    peers("from", s.from);
+    peers("to", s.to);
+    offset("bytes", s.bytes);
+    s.uses_input = offset("input", s.input_offset);
+    s.uses_held = offset("held", s.held_offset);
+    s.writes_output = offset("output", s.output_offset);
+    sim::Bytes put = s.output_offset;
+    const YamlNode* put_at = map_.take("put");
+    s.lands = offset(put_at, "put", put);
+    if (s.lands && s.writes_output && put != s.output_offset)
+      reading_.complain(put_at->at, "put: lands at the same place in every output, its own included");
+    s.output_offset = put;
+    map_.field("landed", s.landed, "");
+    map_.field("finish", s.finishes, "");
+    map_.finish();
+    return s;
+  }
+
+ private:
+  bool offset(std::string_view name, sim::Bytes& value) { return offset(map_.scalar(name), name, value); }
+  bool offset(const YamlNode* node, std::string_view name, sim::Bytes& value) {
+    if (node == nullptr) return false;
+    std::int64_t bytes = 0;
+    number<std::int64_t>(*node, name, 0, kMostBytes, bytes, reading_);
+    value = sim::Bytes{bytes};
+    return true;
+  }
+  void peers(std::string_view name, coll::Peers& value) {
+    std::vector<int> ranks;
+    const YamlNode* node = map_.take(name);
+    map_.field(name, ranks, sim::between(0, 1023), "");
+    for (int rank : ranks) {
+      if (value.full())
+        return reading_.complain(node->at, fmt::format("{}: more than {} ranks", name, coll::Peers::kMost));
+      value.add(rank);
+    }
+  }
+  MapReader map_;
+  Reading& reading_;
+};
+
+class ProgramReader {
+ public:
+  ProgramReader(const YamlNode& root, ProgramFile& out, Reading& reading)
+      : root_(root), out_(out), reading_(reading) {}
+
+  void read() {
+    MapReader map(root_, "", reading_);
+    for (const char* told : {"schema", "command", "algo", "system"}) map.scalar(told);
+    coll::Program& p = out_.program;
+    needs(map, "collective");
+    map.field("collective", p.collective, "");
+    std::int64_t bytes = 0;
+    std::int64_t scratch = 0;
+    whole(map, "bytes", kMostBytes, bytes);
+    whole(map, "scratch_bytes", kMostBytes, scratch);
+    p.bytes = sim::Bytes{bytes};
+    p.scratch = sim::Bytes{scratch};
+    needs(map, "ranks");
+    map.field("ranks", p.ranks, sim::between(1, 1024), "");
+    needs(map, "channels");
+    map.field("channels", p.channels, sim::between(1, 256), "");
+    map.field("root", p.root, sim::between(0, 1023), "");
+    map.group("coll", p.tuning);
+    const YamlNode* lists = needs(map, "lists");
+    map.finish();
+    if (!reading_.problems.empty()) return;
+    check_whole(lists->at);
+    if (reading_.problems.empty()) read_lists(*lists);
+  }
+
+ private:
+  const YamlNode* needs(MapReader& map, std::string_view name) {
+    const YamlNode* node = map.take(name);
+    if (node == nullptr) reading_.complain({1, 1}, fmt::format("'{}' is missing", name));
+    return node;
+  }
+  void whole(MapReader& map, std::string_view name, std::int64_t most, std::int64_t& value) {
+    if (const YamlNode* node = map.scalar(name)) number<std::int64_t>(*node, name, 0, most, value, reading_);
+  }
+
+  void check_whole(Position where) {
+    const coll::Program& p = out_.program;
+    const coll::Tuning& t = p.tuning;
+    if (p.root >= p.ranks) reading_.complain(where, fmt::format("root {} of {} ranks", p.root, p.ranks));
+    if (coll::has_shares(p.collective) && p.bytes.count() % p.ranks != 0)
+      reading_.complain(
+          where, fmt::format("{} bytes are not one share for each of {} ranks", p.bytes.count(), p.ranks));
+    if (p.ranks * p.channels > kMostLists)
+      reading_.complain(where, fmt::format("more than {} lists", kMostLists));
+    if (t.slice_steps > t.buffer_steps) reading_.complain(where, "coll: a slice does not fit the buffer");
+    out_.program.lists.resize(static_cast<std::size_t>(p.ranks) * static_cast<std::size_t>(p.channels));
+    out_.steps.resize(out_.program.lists.size());
+  }
+
+  void read_lists(const YamlNode& lists) {
+    if (lists.kind != YamlNode::Kind::kList)
+      return reading_.complain(lists.at,
+                               fmt::format("lists: expected a list, not {}", kind_text(lists.kind)));
+    for (const YamlNode& node : lists.children) {
+      MapReader map(node, "lists", reading_);
+      int rank = 0;
+      int channel = 0;
+      map.field("rank", rank, sim::between(0, out_.program.ranks - 1), "");
+      map.field("channel", channel, sim::between(0, out_.program.channels - 1), "");
+      const YamlNode* steps = map.take("steps");
+      map.finish();
+      if (!reading_.problems.empty()) return;
+      auto& list = out_.program.steps(rank, channel);
+      auto& places = out_.steps[static_cast<std::size_t>(&list - out_.program.lists.data())];
+      if (!list.empty())
+        return reading_.complain(node.at, fmt::format("rank {} channel {} a second time", rank, channel));
+      if (steps == nullptr) continue;
+      for (const YamlNode& step : steps->children) {
+        list.push_back(StepReader(step, reading_).read());
+        places.push_back(step.at);
+        if (!reading_.problems.empty()) return;
+      }
+    }
+  }
+
+  const YamlNode& root_;
+  ProgramFile& out_;
+  Reading& reading_;
+};
+
+/// Where in the file a flaw is.
+Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
+  if (flaw.step < 0) return {};
+  const auto* list = &file.program.steps(flaw.rank, flaw.channel);
+  const auto index = static_cast<std::size_t>(list - file.program.lists.data());
+  return file.steps[index][static_cast<std::size_t>(flaw.step)];
+}
+
+}  // namespace
+
+Result<ProgramFile> load_program(const std::string& file) {
+  auto source = read_source(file, kLargest);
+  if (const auto* none = std::get_if<NoSource>(&source)) return at(file, {}, none->why);
+  const auto& text = std::get<Source>(source).text;
+  auto tree = parse_yaml(text, file, kLimits);
+  if (auto* error = std::get_if<Diagnostic>(&tree)) return std::move(*error);
+  Reading reading;
+  reading.file = file;
+  ProgramFile out;
+  out.file = file;
+  ProgramReader(std::get<YamlNode>(tree), out, reading).read();
+  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  if (const auto flaw = coll::find_flaw(out.program))
+    return at(file, place_of(*flaw, out), coll::to_string(*flaw, out.program));
+  return out;
+}
+
+}  // namespace infold::config

@@ -1,0 +1,21 @@
+// A program of a collective as a file: what `infold program show --json` prints, or the same as YAML.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coll/program.h"
+#include "config/diagnostic.h"
+
+namespace infold::config {
+
+struct ProgramFile {
+  coll::Program program;
+  std::string file;
+  std::vector<std::vector<Position>> steps;  ///< where each step of each list stands
+};
+
+/// Reads a program and proves it right (coll::find_flaw); whatever is wrong is named with its place.
+Result<ProgramFile> load_program(const std::string& file);
+
+}  // namespace infold::config

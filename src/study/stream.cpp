@@ -1,0 +1,50 @@
+// Iterations of a collective.
+#include "study/stream.h"
+
+#include <utility>
+
+namespace infold::study {
+
+Stream::Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program,
+               std::vector<int> gpus, std::uint64_t seed)
+    : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)) {
+  if (job.check) {
+    const coll::Values::Kind kind{.type = job.type,
+                                  .op = job.op,
+                                  .real = job.real_inputs,
+                                  .root = program.root,
+                                  .scratch = program.scratch};
+    values_ = std::make_unique<coll::Values>(program.collective, program.bytes, program.ranks, kind, seed);
+  }
+  for (int rank = 0; rank < program.ranks; ++rank) enqueue(0, rank, sim::Time{});
+}
+
+void Stream::enqueue(int iteration, int rank, sim::Time at) {
+  const auto index = static_cast<std::size_t>(iteration);
+  if (executions_.size() == index) {
+    coll::Execution::Options options{.values = values_.get(), .trace = nullptr, .rank_done = {}};
+    options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
+    executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
+  }
+  executions_[index]->enqueue(rank, at);
+}
+
+void Stream::rank_done(int iteration, int rank, sim::Time at) {
+  end_ = sim::max(end_, at);
+  if (iteration + 1 == job_.iterations) {
+    ++finished_ranks_;
+    return;
+  }
+  // The host may still be busy enqueueing it.
+  enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
+}
+
+std::vector<std::string> Stream::who_waits() const {
+  std::vector<std::string> lines;
+  for (const auto& e : executions_) {
+    for (auto& line : e->who_waits()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace infold::study

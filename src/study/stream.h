@@ -1,0 +1,43 @@
+// One communicator's collectives back to back: as many executions as iterations, each rank starting one when
+// it ended the last. Several streams may run at once on a machine, on the same GPUs or on others.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/execution.h"
+#include "coll/values.h"
+#include "gpu/machine.h"
+#include "study/collective_run.h"
+
+namespace infold::study {
+
+class Stream {
+ public:
+  /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Streams of different seeds have
+  /// different values.
+  Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus,
+         std::uint64_t seed);
+
+  bool done() const { return finished_ranks_ == program_.ranks; }
+  sim::Time end() const { return end_; }
+  /// Requires: the job is checked.
+  std::uint64_t wrong() const { return values_->wrong(); }
+  std::vector<std::string> who_waits() const;
+
+ private:
+  void enqueue(int iteration, int rank, sim::Time at);
+  void rank_done(int iteration, int rank, sim::Time at);
+
+  const CollectiveJob& job_;
+  gpu::Machine& machine_;
+  const coll::Program& program_;
+  std::vector<int> gpus_;
+  std::unique_ptr<coll::Values> values_;
+  std::vector<std::unique_ptr<coll::Execution>> executions_;
+  int finished_ranks_ = 0;
+  sim::Time end_;
+};
+
+}  // namespace infold::study

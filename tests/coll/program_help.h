@@ -1,0 +1,67 @@
+// What the tests of programs share: fabrics, small tunings that make many rounds of little data, compilation.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "coll/checker.h"
+#include "coll/chunking.h"
+
+namespace infold::coll {
+
+inline net::Blueprint fabric_of(net::Topology topology, int gpus, std::vector<int> dims = {},
+                                int groups = 1) {
+  net::FabricSpec spec;
+  spec.topology = topology;
+  spec.dims = std::move(dims);
+  spec.groups = groups;
+  return std::get<net::Blueprint>(net::draw(spec, gpus));
+}
+
+inline Tuning small_tuning(int channels) {
+  Tuning t;
+  t.channels = channels;
+  t.threads = 32;
+  t.min_bytes_per_thread = 1_B;
+  t.buffer = 4_KiB;  // slices of 1 KiB, chunks of 2 KiB: several rounds for little
+  return t;
+}
+
+inline Program compiled(const Algorithm& algorithm, Collective collective, sim::Bytes bytes, int ranks,
+                        const net::Blueprint& fabric, const Tuning& tuning, int root = 0) {
+  std::vector<int> gpus(static_cast<std::size_t>(ranks));
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return compile(algorithm, {.collective = collective,
+                             .bytes = bytes,
+                             .gpus = gpus,
+                             .fabric = &fabric,
+                             .tuning = tuning,
+                             .root = root});
+}
+
+/// What is wrong with a program, or nothing.
+inline std::string flaw_of(const Program& program) {
+  const auto flaw = find_flaw(program);
+  return flaw ? to_string(*flaw, program) : "";
+}
+
+inline std::int64_t bytes_sent(const Program& program) {
+  std::int64_t sum = 0;
+  for (const auto& list : program.lists) {
+    for (const Step& s : list) sum += s.bytes.count() * s.to.size();
+  }
+  return sum;
+}
+
+/// Elements rounded up so that every rank has a whole share.
+inline sim::Bytes size_for(Collective c, std::int64_t elements, std::int64_t size, int ranks) {
+  if (c == Collective::kBarrier) return {};
+  if (has_shares(c)) elements = (elements + ranks - 1) / ranks * ranks;
+  return sim::Bytes{elements * size};
+}
+
+}  // namespace infold::coll
