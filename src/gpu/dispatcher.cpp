@@ -14,6 +14,7 @@ Dispatcher::Dispatcher(const GpuSpec& spec, sim::EventQueue& events, const Conte
   Sm empty;
   empty.threads_free = spec.sm.threads;
   empty.shared_free = spec.sm.shared_memory;
+  empty.registers_free = spec.sm.registers;
   sms_.assign(static_cast<std::size_t>(count_) * (shared_ ? 1 : kActors), empty);
 }
 
@@ -31,7 +32,7 @@ int Dispatcher::room_now(const Kernel& k) const {
   int room = 0;
   for (int i = first; i < first + usable_sms(k.launch.actor); ++i) {
     const Sm& s = sms_[static_cast<std::size_t>(i)];
-    if (!s.owned && !s.claimed) room += room_for(k.launch.footprint, s.threads_free, s.shared_free);
+    if (!s.owned && !s.claimed) room += room_for(k.launch.footprint, s);
   }
   return room;
 }
@@ -51,7 +52,8 @@ void Dispatcher::handle(std::uint32_t id) {
   Kernel& k = kernels_[id];
   const auto behind = std::find_if(ready_.begin(), ready_.end(),
                                    [&](KernelId r) { return kernels_[r].priority < k.priority; });
-  const auto position = static_cast<std::size_t>(ready_.insert(behind, id) - ready_.begin());
+  const auto position = static_cast<std::size_t>(behind - ready_.begin());
+  ready_.insert(behind, id);
   k.total = k.launch.workgroups;
   if (k.launch.residency == Residency::kAny) {
     k.begun = true;

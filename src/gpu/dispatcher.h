@@ -50,8 +50,6 @@ class Dispatcher final : public sim::Handler {
   int usable_sms(Actor actor) const { return actor == Actor::kCollective ? count_ : count_ - reserved_; }
   /// The time workgroups were resident, times the share of an SM's threads each of them had.
   const PerActor<sim::Time>& sm_time() const { return sm_time_; }
-  /// Most workgroups of the kernel that were resident at the same time. Valid until the next enqueue.
-  int peak_resident(KernelId kernel) const { return kernels_[kernel].peak; }
   /// All streams have run all they were given.
   bool idle() const;
   /// What each unfinished stream waits for, one line each.

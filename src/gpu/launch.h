@@ -16,6 +16,7 @@ using EventId = std::uint32_t;
 struct Footprint {
   int threads = 1024;
   sim::Bytes shared_memory;
+  sim::Bytes registers;
   bool whole_sm = false;  ///< as communication workgroups do: nobody else is on the SM meanwhile
 };
 
@@ -32,8 +33,8 @@ class Work {
   virtual void begin(KernelId id, int workgroups) = 0;
   /// Workgroup `index` (0, 1, ...) is on an SM from now on, until Dispatcher::workgroup_done.
   virtual void start(int index, int sm) = 0;
-  /// All workgroups are done.
-  virtual void finished() = 0;
+  /// All workgroups are done; at most `most_resident` of them ran at the same time.
+  virtual void finished(int most_resident) = 0;
 
  protected:
   ~Work() = default;

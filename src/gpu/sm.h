@@ -12,6 +12,7 @@ namespace infold::gpu {
 struct Sm {
   int threads_free = 0;
   sim::Bytes shared_free;
+  sim::Bytes registers_free;
   int resident = 0;      ///< workgroups
   bool owned = false;    ///< by one workgroup that shares with nobody
   bool claimed = false;  ///< kept from refilling until a workgroup that needs all of it can have it
@@ -23,7 +24,8 @@ struct Sm {
   bool fits(const Footprint& f) const {
     if (owned) return false;
     if (f.whole_sm) return resident == 0;
-    return !claimed && f.threads <= threads_free && f.shared_memory <= shared_free;
+    return !claimed && f.threads <= threads_free && f.shared_memory <= shared_free &&
+           f.registers <= registers_free;
   }
   void take(const Footprint& f) {
     ++resident;
@@ -34,6 +36,7 @@ struct Sm {
     }
     threads_free -= f.threads;
     shared_free -= f.shared_memory;
+    registers_free -= f.registers;
   }
   void give_back(const Footprint& f) {
     --resident;
@@ -43,19 +46,25 @@ struct Sm {
     }
     threads_free += f.threads;
     shared_free += f.shared_memory;
+    registers_free += f.registers;
   }
 };
 
-/// How many workgroups fit what is left of an SM.
-inline int room_for(const Footprint& f, int threads, sim::Bytes shared_memory) {
-  const std::int64_t by_threads = threads / std::max(f.threads, 1);
-  const std::int64_t by_shared =
-      f.shared_memory > sim::Bytes{} ? shared_memory.count() / f.shared_memory.count() : by_threads;
-  return static_cast<int>(std::min(by_threads, by_shared));
+/// How many workgroups fit so much of an SM. None, if one alone is too large.
+inline int room_for(const Footprint& f, int threads, sim::Bytes shared_memory, sim::Bytes registers) {
+  std::int64_t room = threads / std::max(f.threads, 1);
+  const auto limit = [&room](sim::Bytes each, sim::Bytes all) {
+    if (each > sim::Bytes{}) room = std::min(room, all.count() / each.count());
+  };
+  limit(f.shared_memory, shared_memory);
+  limit(f.registers, registers);
+  return static_cast<int>(room);
 }
-/// How many fit an empty SM. None, if one alone is too large.
+inline int room_for(const Footprint& f, const Sm& sm) {
+  return room_for(f, sm.threads_free, sm.shared_free, sm.registers_free);
+}
 inline int workgroups_per_sm(const SmSpec& spec, const Footprint& f) {
-  return f.whole_sm ? 1 : room_for(f, spec.threads, spec.shared_memory);
+  return f.whole_sm ? 1 : room_for(f, spec.threads, spec.shared_memory, spec.registers);
 }
 
 }  // namespace infold::gpu

@@ -12,7 +12,7 @@ using namespace sim::literals;
 
 struct SmSpec {
   static constexpr std::string_view kAbout = "A streaming multiprocessor (compute unit).";
-  sim::Frequency matrix_clock = 1275_MHz;
+  sim::Frequency matrix_clock = 1230_MHz;
   int matrix16 = 2048;
   int matrix32 = 1024;
   int vector32 = 128;
@@ -22,6 +22,7 @@ struct SmSpec {
   sim::Bytes shared_port = 128_B;
   int fragment_rows = 64;
   int fragment_cols = 64;
+  int fragments = 4;
   int cluster = 1;
   int slab_issue = 30;
   int slab_sync = 40;
@@ -36,16 +37,17 @@ struct SmSpec {
     v.field("matrix32", matrix32, sim::between(1, 1 << 20),
             "the same for tf32; that of fp32 where there is no tf32");
     v.field("vector32", vector32, sim::between(1, 1 << 20), "the same for fp32 outside the matrix units");
-    v.field("threads", threads, sim::between(64, 1 << 16), "threads that can be resident");
-    v.field("registers", registers, sim::between(1_KiB, 16_MiB),
-            "register file; up to half of it can hold the sums of a tile");
-    v.field("shared_memory", shared_memory, sim::between(1_KiB, 16_MiB),
+    v.field("threads", threads, sim::between(256, 1 << 16), "threads that can be resident");
+    v.field("registers", registers, sim::between(64_KiB, 16_MiB), "register file");
+    v.field("shared_memory", shared_memory, sim::between(16_KiB, 16_MiB),
             "shared memory for resident workgroups");
     v.field("shared_port", shared_port, sim::between(1_B, 64_KiB), "bytes shared memory moves a clock");
     v.field("fragment_rows", fragment_rows, sim::between(8, 4096),
             "rows of a tile that share one reading of the right operand from shared memory");
     v.field("fragment_cols", fragment_cols, sim::between(8, 4096),
             "columns of a tile that share one reading of the left operand");
+    v.field("fragments", fragments, sim::between(1, 64),
+            "fragments that a tile has at least: one for each part of the SM that computes by itself");
     v.field("cluster", cluster, sim::between(1, 16),
             "workgroups on neighbouring SMs that share one load of a common operand");
     v.field("slab_issue", slab_issue, sim::between(0, 100'000),

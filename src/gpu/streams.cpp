@@ -91,11 +91,12 @@ void Dispatcher::advance(StreamId stream) {
 void Dispatcher::complete(KernelId id) {
   const Kernel& k = kernels_[id];
   const StreamId stream = k.stream;
+  const int most_resident = k.peak;
   Work& work = *k.launch.work;
   streams_[stream].busy = false;
   streams_[stream].pop();
   free_kernels_.push_back(id);
-  work.finished();
+  work.finished(most_resident);
   advance(stream);
 }
 

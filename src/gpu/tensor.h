@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "sim/units.h"
@@ -26,9 +27,12 @@ class Tensor {
       : first_(first_key), rows_(rows), cols_(cols), element_(element_bytes) {
     // A narrow tensor's blocks are as large as others': longer instead of wider.
     block_cols_ = std::min(cols, kSide);
-    block_rows_ = std::max<std::int64_t>(kBlockElements / block_cols_, 1);
+    row_shift_ =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(kBlockElements / block_cols_))) - 1;
+    block_rows_ = std::int64_t{1} << row_shift_;
     across_ = (cols + block_cols_ - 1) / block_cols_;
     down_ = (rows + block_rows_ - 1) / block_rows_;
+    even_ = cols % block_cols_ == 0 && rows % block_rows_ == 0;
   }
 
   std::int64_t rows() const { return rows_; }
@@ -41,21 +45,35 @@ class Tensor {
   std::int64_t down() const { return down_; }
   std::int64_t across() const { return across_; }
 
+  /// The position in the grid of blocks that a row or a column falls into.
+  std::int64_t down_of(std::int64_t row) const { return row >> row_shift_; }
+  std::int64_t across_of(std::int64_t col) const { return col >> kColShift; }
+
   /// By position in the grid of blocks. Those at the edges are smaller.
   Block at(std::int64_t down, std::int64_t across) const {
+    if (even_) return whole(down * across_ + across);
     const std::int64_t h = std::min(block_rows_, rows_ - down * block_rows_);
     const std::int64_t w = std::min(block_cols_, cols_ - across * block_cols_);
     return {first_ + static_cast<std::uint64_t>(down * across_ + across),
             static_cast<std::uint32_t>(h * w * element_)};
   }
   /// By position in memory.
-  Block at(std::int64_t i) const { return at(i / across_, i % across_); }
+  Block at(std::int64_t i) const { return even_ ? whole(i) : at(i / across_, i % across_); }
 
  private:
+  static constexpr int kColShift = 6;
+  static_assert(kSide == 1 << kColShift);
+  Block whole(std::int64_t i) const {
+    return {first_ + static_cast<std::uint64_t>(i),
+            static_cast<std::uint32_t>(block_rows_ * block_cols_ * element_)};
+  }
+
   std::uint64_t first_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 1;
   int element_ = 1;
+  int row_shift_ = 0;
+  bool even_ = false;
   std::int64_t block_rows_ = kSide;
   std::int64_t block_cols_ = 1;
   std::int64_t across_ = 0;

@@ -21,12 +21,16 @@ class Sleep final : public Work, public sim::Handler {
     sms.push_back(sm);
     events_.schedule(events_.now() + time_, sim::Priority::kWork, *this, static_cast<std::uint32_t>(sm));
   }
-  void finished() override { ended = events_.now(); }
+  void finished(int most_resident) override {
+    ended = events_.now();
+    most = most_resident;
+  }
   void handle(std::uint32_t sm) override { d_.workgroup_done(id_, static_cast<int>(sm)); }
 
   sim::Time began;
   sim::Time ended;
   int grid = 0;
+  int most = 0;
   std::vector<sim::Time> starts;
   std::vector<int> sms;
 
@@ -44,13 +48,14 @@ class DispatcherTest : public ::testing::Test {
     spec_.launch_gap = 1_us;
     spec_.sm.threads = 2048;
   }
-  static Launch launch(Work& w, int workgroups, Footprint f = {.threads = 1024, .shared_memory = {}}) {
+  static Launch launch(Work& w, int workgroups,
+                       Footprint f = {.threads = 1024, .shared_memory = {}, .registers = {}}) {
     return {.work = &w, .workgroups = workgroups, .footprint = f};
   }
   static Launch collective(Work& w, int workgroups) {
     return {.work = &w,
             .workgroups = workgroups,
-            .footprint = {.shared_memory = {}, .whole_sm = true},
+            .footprint = {.shared_memory = {}, .registers = {}, .whole_sm = true},
             .actor = Actor::kCollective};
   }
   GpuSpec spec_;
@@ -61,10 +66,10 @@ TEST_F(DispatcherTest, AGridRunsInWaves) {
   Dispatcher d(spec_, events_, {});
   Sleep k(d, events_, 10_us);
   const auto s = d.add_stream(0);
-  const auto id = d.enqueue(s, launch(k, 17), 0_us);
+  d.enqueue(s, launch(k, 17), 0_us);
   events_.run();
   EXPECT_EQ(k.ended, 1_us + 30_us) << "8 at a time";
-  EXPECT_EQ(d.peak_resident(id), 8);
+  EXPECT_EQ(k.most, 8);
   EXPECT_THAT(std::vector<int>(k.sms.begin(), k.sms.begin() + 8), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
   EXPECT_TRUE(d.idle());
 }
