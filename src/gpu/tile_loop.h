@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace infold::gpu {
 
 /// Clocks as time.
 inline sim::Time clocks(double n, sim::Frequency f) {
-  return sim::Time::ps(static_cast<std::int64_t>(n * 1e12 / static_cast<double>(f.count_hz()) + 0.5));
+  return sim::Time::ps(std::llround(n * 1e12 / static_cast<double>(f.count_hz())));
 }
 
 class TileLoop : public Kernel, public sim::Handler {

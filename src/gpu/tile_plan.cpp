@@ -35,7 +35,8 @@ class WaveEstimate {
     e_ = element_bytes(product.precision);
     l2_rate_ = static_cast<double>(spec.l2.slice_port.count() * spec.clock.count_hz()) * spec.l2.slices;
     hbm_rate_ = static_cast<double>(spec.hbm.bandwidth.count_bytes_per_s()) * 0.9;
-    slabs_ = static_cast<double>((plan.slabs(product) + plan.split - 1) / plan.split);
+    const std::int64_t slabs = (plan.slabs(product) + plan.split - 1) / plan.split;
+    slabs_ = static_cast<double>(slabs);
   }
 
   /// Time of `workgroups` that are resident together.
