@@ -41,7 +41,7 @@ std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
 /// A library's settings by themselves, without a path before their names.
 std::vector<Parameter> parameters(const coll::Tuning& spec);
 
-/// All components, outermost first: system, gpu, hbm, fabric, link, packet, switch, coll.
+/// All components, outermost first: system, gpu, sm, l2, hbm, copy, fabric, link, packet, switch, coll.
 std::vector<Component> components();
 
 /// One of them, or nothing; `suggestion_for_component` helps with the message then.
