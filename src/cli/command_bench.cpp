@@ -168,10 +168,6 @@ void add_bench(CLI::App& app, int& exit) {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
     std::optional<coll::Program> program;
     if (!args->program.empty() && (exit = take_program(*args, program)) != kDone) return;
-    if (args->collective.empty()) {
-      exit = bad_input("collective is required; try 'infold bench --help'");
-      return;
-    }
     auto understood = understand(*args);
     if (const auto* complaint = std::get_if<std::string>(&understood)) {
       exit = bad_input(*complaint);
