@@ -70,8 +70,9 @@ class Grid {
   int coordinate(int index, std::size_t level) const { return index / stride(level) % levels_.sides[level]; }
   /// The ranks along a side, from `start` on.
   std::vector<int> line(int start, std::size_t level) const {
-    std::vector<int> ranks;
-    for (int i = 0; i < levels_.sides[level]; ++i) ranks.push_back(rank_at(start + i * stride(level)));
+    std::vector<int> ranks(static_cast<std::size_t>(levels_.sides[level]));
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      ranks[i] = rank_at(start + static_cast<int>(i) * stride(level));
     return ranks;
   }
 
