@@ -30,6 +30,7 @@ struct Algorithm {
   std::string_view about;
   std::span<const Collective> collectives;  ///< that it offers
   Program (*write)(const Request&);         ///< for two ranks or more
+  bool puts = false;                        ///< stores into outputs, which only the protocol Simple can fence
 
   bool offers(Collective c) const;
 };

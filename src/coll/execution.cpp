@@ -8,6 +8,7 @@
 
 #include "coll/chunking.h"
 #include "sim/check.h"
+#include "sim/random.h"
 
 namespace infold::coll {
 
@@ -18,6 +19,8 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
       options_(std::move(options)),
       workgroups_(static_cast<std::size_t>(program.ranks)),
       running_(static_cast<std::size_t>(program.ranks), program.channels),
+      started_(static_cast<std::size_t>(program.ranks)),
+      ended_(static_cast<std::size_t>(program.ranks)),
       finished_(static_cast<std::size_t>(program.ranks)) {
   context_ = {.tuning = program.tuning,
               .gpus = gpus_,
@@ -53,6 +56,7 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
       return *runners_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(program.channels) +
                        static_cast<std::size_t>(channel)];
     };
+    connections_[index].receiver = &runner(to);
     connections_[index].tail_flag = machine.signals().add(runner(to), Runner::tail_arg(index));
     connections_[index].head_flag = machine.signals().add(runner(from), Runner::head_arg(index));
   }
@@ -63,9 +67,16 @@ std::uint32_t Execution::connect(int from, int to) {
   c.from = from;
   c.to = to;
   const auto index = static_cast<std::uint32_t>(connections_.size());
-  c.address = index * static_cast<std::uint64_t>(round_up(program_.tuning.buffer.count(), kVector));
+  const gpu::Encoding encoding = encoding_of(program_.tuning.protocol);
+  // Buffers are allocated one by one, so at which link one begins is up to chance. (Side by side they would
+  // all begin at the same few, as their size is often a multiple of all links' blocks.)
+  const auto size =
+      static_cast<std::uint64_t>(round_up(encoding.wire(program_.tuning.buffer).count(), kVector));
+  const auto block = static_cast<std::uint64_t>(machine_.spec().fabric.interleave_block.count());
+  c.address = index * size + sim::mix(index) % 1024 * block;
   const auto slots = static_cast<std::size_t>(buffer_slots(program_.tuning));
   c.complete.resize(slots);
+  if (encoding.flags_inside) c.landed.resize(slots);
   if (options_.values != nullptr) c.values.resize(slots);
   connections_.push_back(std::move(c));
   return index;
@@ -80,6 +91,7 @@ void Execution::enqueue(int rank, sim::Time at) {
 void Execution::handle(std::uint32_t rank) {
   gpu::Gpu& gpu = machine_.gpu(gpus_[rank]);
   const sim::Bytes window = program_.tuning.in_flight_per_thread * program_.tuning.threads;
+  started_[rank] = machine_.events().now();
   auto& mine = workgroups_[rank];
   for (int c = 0; c < program_.channels; ++c)
     mine.push_back(&gpu.take_workgroup(window, machine_.options().burst));
@@ -92,9 +104,15 @@ void Execution::handle(std::uint32_t rank) {
 
 void Execution::runner_done(Runner& runner) {
   const auto rank = static_cast<std::size_t>(runner.rank());
+  // The kernel ends, and its SMs are free, when its last workgroup is done.
+  const sim::Time now = machine_.events().now();
+  ended_[rank] += now;
+  residency_.waiting += runner.waited();
   if (--running_[rank] > 0) return;
+  residency_.resident += (now - started_[rank]) * program_.channels;
+  residency_.waiting += now * program_.channels - ended_[rank];
   for (gpu::Mover* w : workgroups_[rank]) machine_.gpu(gpus_[rank]).release_workgroup(*w);
-  finished_[rank] = machine_.events().now();
+  finished_[rank] = now;
   ++ranks_done_;
   if (options_.rank_done) options_.rank_done(runner.rank(), finished_[rank]);
 }

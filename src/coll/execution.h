@@ -13,6 +13,18 @@
 
 namespace infold::coll {
 
+/// How workgroups spent the time in which they held an SM, all together.
+struct Residency {
+  sim::Time resident;
+  sim::Time waiting;  ///< for data, for room, for acknowledgements
+
+  Residency& operator+=(const Residency& o) {
+    resident += o.resident;
+    waiting += o.waiting;
+    return *this;
+  }
+};
+
 class Execution final : public RunnerOwner, public sim::Handler {
  public:
   struct Options {
@@ -28,6 +40,8 @@ class Execution final : public RunnerOwner, public sim::Handler {
 
   bool done() const { return ranks_done_ == program_.ranks; }
   sim::Time finished(int rank) const { return finished_[static_cast<std::size_t>(rank)]; }
+  /// Of the ranks that are done.
+  const Residency& residency() const { return residency_; }
   std::vector<std::string> who_waits() const;
 
  private:
@@ -44,7 +58,10 @@ class Execution final : public RunnerOwner, public sim::Handler {
   std::vector<std::unique_ptr<Runner>> runners_;      // rank · channels + channel
   std::vector<std::vector<gpu::Mover*>> workgroups_;  // of each rank
   std::vector<int> running_;                          // runners of each rank that are not done
+  std::vector<sim::Time> started_;
+  std::vector<sim::Time> ended_;  // sum over the rank's workgroups
   std::vector<sim::Time> finished_;
+  Residency residency_;
   int ranks_done_ = 0;
 };
 

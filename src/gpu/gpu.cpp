@@ -35,7 +35,8 @@ Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
                            .sender = static_cast<std::uint32_t>(place - workgroups_.begin()),
                            .window = window,
                            .burst = burst,
-                           .port = port_rate(spec_)};
+                           .port = port_rate(spec_),
+                           .poll = spec_.poll};
   *place = std::make_unique<Mover>(setup, events_, memory_, network_, moves_, payloads_);
   return **place;
 }
@@ -68,11 +69,13 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   const sim::Time now = events_.now();
   switch (packet.kind) {
     case net::PacketKind::kWrite: {
+      const Move& move = moves_[packet.flow].move;
       if (payloads_ != nullptr) {
-        const Move& move = moves_[packet.flow].move;
-        move.client->consume(move.cookie, packet.offset, (*payloads_)[packet.values]);
+        const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
+        move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
         payloads_->give_back(packet.values);
       }
+      if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
       const sim::Time taken = memory_.write(sim::Bytes{packet.payload}, now);
       net::Packet ack;
       ack.kind = net::PacketKind::kAck;

@@ -36,6 +36,7 @@ struct GpuSpec {
   sim::Frequency clock = 1410_MHz;
   sim::Bytes sm_port = 64_B;
   sim::Time poll = 300_ns;
+  sim::Time fence = 1000_ns;
   sim::Time launch = 7500_ns;
   sim::Time host_enqueue = 12'000_ns;
   HbmSpec hbm;
@@ -48,6 +49,8 @@ struct GpuSpec {
             "bytes one SM moves to or from the memory system per clock");
     v.field("poll", poll, sim::between(0_ns, 100'000_ns),
             "time from a flag's arrival in memory to the waiting warp's seeing it");
+    v.field("fence", fence, sim::between(0_ns, 100'000_ns),
+            "time a fence towards other GPUs takes once the writes before it are acknowledged");
     v.field("launch", launch, sim::between(0_ns, 10'000'000_ns),
             "from the stream reaching a collective kernel to its first load");
     v.field("host_enqueue", host_enqueue, sim::between(0_ns, 10'000'000_ns),

@@ -18,6 +18,12 @@ class Memory {
     read_bytes += static_cast<std::uint64_t>(n.count());
     return serve(n, now) + latency_;
   }
+  /// The same of data that have just come in over the links, and that somebody polls for: they are still in
+  /// the cache, and the poll itself is the latency.
+  sim::Time read_polled(sim::Bytes n, sim::Time now) {
+    read_bytes += static_cast<std::uint64_t>(n.count());
+    return serve(n, now);
+  }
   /// When `n` bytes offered now have been taken.
   sim::Time write(sim::Bytes n, sim::Time now) {
     written_bytes += static_cast<std::uint64_t>(n.count());

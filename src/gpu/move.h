@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/encoding.h"
 #include "net/blueprint.h"
 #include "sim/check.h"
 #include "sim/units.h"
@@ -32,6 +33,10 @@ class MoveClient {
   virtual void produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) = 0;
   /// Functional mode, at the receiving memory.
   virtual void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) = 0;
+  /// Flags inside the data, at the receiving memory: so many bytes of the encoded move are there.
+  /// Whoever has no such moves need not listen.
+  virtual void landed(std::uint32_t /*cookie*/, std::uint32_t /*wire_offset*/, std::uint32_t /*wire_bytes*/) {
+  }
 
  protected:
   ~MoveClient() = default;
@@ -41,9 +46,12 @@ struct Move {
   static constexpr int kNowhere = -1;
   sim::Bytes bytes;
   int loads = 1;              ///< local streams read for each byte stored
+  int received = 0;           ///< of them, receive buffers, in which data lie encoded
+  Encoding encoding;          ///< of what is received and sent
   bool stores_here = false;   ///< also, or only, written to this GPU's memory
   int to = kNowhere;          ///< GPU whose memory it is written to
   std::uint64_t address = 0;  ///< there; spreads the packets over the links
+  sim::Bytes available;       ///< flags inside the data: so much of what is received is there already
   MoveClient* client = nullptr;
   std::uint32_t cookie = 0;
 };

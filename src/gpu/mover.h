@@ -24,6 +24,7 @@ class Mover final : public sim::Handler {
     sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
     sim::Bytes burst;          ///< 0: packet by packet
     sim::Bandwidth port;       ///< of the SM, each way
+    sim::Time poll{};          ///< from data's being there to a polling warp's having them
   };
   Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
         net::Payloads* payloads);
@@ -34,6 +35,10 @@ class Mover final : public sim::Handler {
   void start(const Move& move, std::span<const Move> copies = {});
   bool idle() const { return !busy_; }
   std::uint32_t sender() const { return setup_.sender; }
+  /// Of a move whose data carry their flags: everything received before `data` bytes is there now.
+  void available(sim::Bytes data);
+  /// How long it has polled for data that were not there.
+  sim::Time polled() const { return polled_; }
   /// Bytes it stored have left for the wire: there is room for more loads.
   void departed(sim::Bytes bytes);
   /// Bytes it stored are visible at their destination.
@@ -46,14 +51,14 @@ class Mover final : public sim::Handler {
     std::uint32_t offset;
     std::uint32_t bytes;
   };
-  /// One load instruction of a warp: 32 threads of 16 bytes.
-  static constexpr std::int64_t kWarpAccess = 512;
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
   static constexpr std::int64_t kGrain = 32;
 
   void handle(std::uint32_t arg) override;
   void load_more();
+  void see_landed();
+  void await_first();
   sim::Bytes next_unit(const Move& move) const;
   void store(const Unit& unit);
   void send(const Move& move, const Unit& unit, net::ValuesId values);
@@ -67,17 +72,23 @@ class Mover final : public sim::Handler {
   net::Payloads* payloads_;  // null: values off
   sim::Pace port_pace_;
   sim::Bytes largest_unit_;
-  sim::Bytes unit_size_;  // of the current move
+  sim::Bytes unit_size_;  // of the current move, in data
+  sim::Bytes unit_wire_;  // the same as it is stored
   // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
   // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
   std::int64_t stores_ = 1;
   std::vector<MoveId> copies_;  // of the current move
   sim::Time load_port_free_;
+  sim::Time poll_port_free_;
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;
-  sim::Bytes loaded_;              // of the current move
-  sim::Bytes to_load_;             // all of it
+  sim::Bytes loaded_;       // of the current move
+  sim::Bytes to_load_;      // all of it
+  sim::Bytes available_;    // received data of the current move that are there, if they carry flags
+  std::uint32_t seen_ = 0;  // units being loaded, the first so many, whose received data are there
+  sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
+  sim::Time polled_;
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 

@@ -26,7 +26,8 @@ void Stream::enqueue(int iteration, int rank, sim::Time at) {
     options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
     executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
   }
-  executions_[index]->enqueue(rank, at);
+  const auto gpu = static_cast<std::size_t>(gpus_[static_cast<std::size_t>(rank)]);
+  executions_[index]->enqueue(rank, job_.delays.empty() ? at : at + job_.delays[gpu]);
 }
 
 void Stream::rank_done(int iteration, int rank, sim::Time at) {
@@ -37,6 +38,12 @@ void Stream::rank_done(int iteration, int rank, sim::Time at) {
   }
   // The host may still be busy enqueueing it.
   enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
+}
+
+coll::Residency Stream::residency() const {
+  coll::Residency sum;
+  for (const auto& e : executions_) sum += e->residency();
+  return sum;
 }
 
 std::vector<std::string> Stream::who_waits() const {

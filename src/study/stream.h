@@ -24,6 +24,7 @@ class Stream {
   sim::Time end() const { return end_; }
   /// Requires: the job is checked.
   std::uint64_t wrong() const { return values_->wrong(); }
+  coll::Residency residency() const;
   std::vector<std::string> who_waits() const;
 
  private:
