@@ -28,7 +28,7 @@ constexpr std::array kAlgorithms = {
     Algorithm{"halving-doubling", "exchanges of halves, quarters, eighths ... and back; any number of ranks",
               kHalvingDoubling, write_halving_doubling},
     Algorithm{"direct", "one shot: every rank sends to every other, each reduces for itself", kDirect,
-              write_direct, /*puts=*/true},
+              write_direct, /*puts=*/true, /*floods=*/true},
     Algorithm{"two-shot", "every rank gets its share from all, reduces it and stores it into all outputs",
               kOnlyAllReduce, write_two_shot, /*puts=*/true},
     Algorithm{"hierarchical", "rings within groups and between groups, or along the sides of a grid",
@@ -82,6 +82,16 @@ std::string who_offers(Collective c) {
     if (a.offers(c)) names.push_back(a.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::int64_t most_steps(const Algorithm& algorithm, const Request& request) {
+  const std::int64_t n = request.ranks();
+  const std::int64_t channels = channels_for(request.tuning, request.bytes);
+  // A ring goes round twice, a grid of three sides six times; pieces of a pipeline may be smaller than
+  // chunks.
+  const std::int64_t chunks = request.bytes.count() / (channels * max_chunk(request.tuning).count()) + 1;
+  const std::int64_t list = algorithm.floods ? chunks * (2 * n + 4) + 2 * n : 6 * (chunks + n) + 64;
+  return list * n * channels;
 }
 
 Program compile(const Algorithm& algorithm, const Request& request) {

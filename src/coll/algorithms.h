@@ -31,6 +31,7 @@ struct Algorithm {
   std::span<const Collective> collectives;  ///< that it offers
   Program (*write)(const Request&);         ///< for two ranks or more
   bool puts = false;                        ///< stores into outputs, which only the protocol Simple can fence
+  bool floods = false;                      ///< every chunk goes to every rank
 
   bool offers(Collective c) const;
 };
@@ -41,6 +42,9 @@ const Algorithm* find_algorithm(std::string_view name);
 /// "all_reduce, broadcast": what an algorithm offers; "ring, tree": who offers a collective.
 std::string offered_by(const Algorithm& algorithm);
 std::string who_offers(Collective c);
+
+/// No fewer steps than the program will have, known without writing it.
+std::int64_t most_steps(const Algorithm& algorithm, const Request& request);
 
 /// Requires: algorithm.offers(request.collective). A single rank copies its input, whatever the algorithm.
 Program compile(const Algorithm& algorithm, const Request& request);

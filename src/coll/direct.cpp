@@ -36,6 +36,7 @@ void send_all(int rank, int ranks, Step own, Steps& out) {
 struct Writer {
   const Request& request;
   int rank;
+  int channel;
   int n;
   Part part;  ///< of the vector, or of each share of it
   Steps& out;
@@ -62,8 +63,8 @@ struct Writer {
 
   void reduce_scatter() {
     const auto send = [&](const Step& chunk, Steps& list) {
-      for (int d = 1; d < n; ++d) {
-        const int to = (rank + d) % n;
+      for (int d = 0; d < n - 1; ++d) {
+        const int to = nth_other(rank, d + channel, n);
         Step s = chunk;
         s.input_offset += share(to);
         s.to = {to};
@@ -110,13 +111,13 @@ struct Writer {
   void all_to_all() {
     wait_for_all();
     const auto send = [&](const Step& chunk, Steps& list) {
-      for (int d = 0; d < n; ++d) {
-        const int to = (rank + d) % n;
+      for (int d = -1; d < n - 1; ++d) {
+        const int to = d < 0 ? rank : nth_other(rank, d + channel, n);
         Step s = chunk;
         s.input_offset += share(to);
         s.output_offset += share(rank);
         s.uses_input = true;
-        if (d == 0) {
+        if (to == rank) {
           s.writes_output = true;
         } else {
           s.to = {to};
@@ -168,7 +169,8 @@ Program write_direct(const Request& request) {
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   for (int channel = 0; channel < program.channels; ++channel) {
     for (int rank = 0; rank < n; ++rank) {
-      Writer w{request, rank, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
+      Writer w{
+          request, rank, channel, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
       switch (request.collective) {
         case Collective::kAllReduce:
           w.all_reduce();

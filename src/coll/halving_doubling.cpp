@@ -23,7 +23,7 @@ class Plan {
  public:
   explicit Plan(int ranks) : n_(ranks), pairs_(std::has_single_bit(static_cast<unsigned>(ranks))) {}
 
-  int rounds() const { return std::bit_width(static_cast<unsigned>(n_ - 1)); }
+  int rounds() const { return static_cast<int>(std::bit_width(static_cast<unsigned>(n_ - 1))); }
   /// While reducing. While gathering the same rounds run backwards, and data go the other way.
   int to(int rank, int round) const { return pairs_ ? rank ^ distance(round) : turn(rank, distance(round)); }
   int from(int rank, int round) const {

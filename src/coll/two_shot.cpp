@@ -16,14 +16,14 @@ Tuning whole_shares(Tuning t, sim::Bytes largest) {
   return t;
 }
 
-void write(const Program& program, int rank, Part part, std::vector<Step>& out) {
+void write(const Program& program, int rank, int channel, Part part, std::vector<Step>& out) {
   const int n = program.ranks;
   const auto share = [&](int of) {
     const Part p = part_of(part, of, n);
     return step_at(p.begin, p.end - p.begin);
   };
-  for (int d = 1; d < n; ++d) {  // push
-    const int to = (rank + d) % n;
+  for (int d = 0; d < n - 1; ++d) {  // push
+    const int to = nth_other(rank, d + channel, n);
     Step s = share(to);
     s.to = {to};
     s.uses_input = true;
@@ -65,7 +65,8 @@ Program write_two_shot(const Request& request) {
   program.tuning = whole_shares(request.tuning, largest.end - largest.begin);
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
-    for (int rank = 0; rank < program.ranks; ++rank) write(program, rank, part, program.steps(rank, channel));
+    for (int rank = 0; rank < program.ranks; ++rank)
+      write(program, rank, channel, part, program.steps(rank, channel));
   }
   return program;
 }

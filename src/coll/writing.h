@@ -78,6 +78,12 @@ inline void interleave(const std::vector<Steps>& sends, const std::vector<Steps>
   }
 }
 
+/// Another rank than `self`. Channels begin with different ones, so that where each pair of ranks has a link
+/// of its own all links work from the start.
+inline int nth_other(int self, int nth, int ranks) {
+  return (self + 1 + nth % (ranks - 1)) % ranks;
+}
+
 /// The others of `ranks`, beginning behind `self`, in groups that one step can serve.
 inline std::vector<Peers> others_of(int self, int ranks) {
   std::vector<Peers> groups;

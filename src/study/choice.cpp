@@ -17,6 +17,9 @@ namespace {
 /// one before, so the rest of the line is drawn from two points of it.
 constexpr sim::Bytes kLongEnough = sim::Bytes::mib(64);
 
+/// A program that long takes too long to look at, and is not the fastest.
+constexpr std::int64_t kTooManySteps = 5'000'000;
+
 class Guess {
  public:
   explicit Guess(const CollectiveJob& job)
@@ -42,13 +45,14 @@ class Guess {
 
  private:
   double time_of(const Choice& choice, sim::Bytes bytes) const {
-    const coll::Program program =
-        coll::compile(*choice.algorithm, {.collective = job_.collective,
-                                          .bytes = bytes,
-                                          .gpus = gpus_,
-                                          .fabric = &blueprint_,
-                                          .tuning = coll::for_protocol(job_.system->coll, choice.protocol),
-                                          .root = job_.root});
+    const coll::Request request{.collective = job_.collective,
+                                .bytes = bytes,
+                                .gpus = gpus_,
+                                .fabric = &blueprint_,
+                                .tuning = coll::for_protocol(job_.system->coll, choice.protocol),
+                                .root = job_.root};
+    if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return sim::Time::never().in_us();
+    const coll::Program program = coll::compile(*choice.algorithm, request);
     return estimator_.time(program, gpus_).in_us();
   }
 

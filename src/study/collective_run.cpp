@@ -24,6 +24,8 @@ constexpr sim::Bytes kAutoBurst = 4_KiB;
 constexpr std::int64_t kCheapPacketHops = 4'000'000;
 /// Simulator memory that the values of a checked run may take.
 constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
+/// Steps of a program, some 70 bytes each.
+constexpr std::int64_t kMostSteps = 50'000'000;
 /// Events between two looks at the clock and at the user.
 constexpr std::uint64_t kBatch = 1 << 18;
 
@@ -247,6 +249,18 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
     return fmt::format("{} of {} bytes needs {} for its vectors on each GPU, and its memory has {}",
                        sim::name_of(job.collective), job.bytes.count(), gib(sizes.input + sizes.output),
                        gib(capacity));
+  }
+  std::vector<int> gpus(static_cast<std::size_t>(job.gpus / job.groups));
+  const coll::Request request{.collective = job.collective,
+                              .bytes = job.bytes,
+                              .gpus = gpus,
+                              .fabric = nullptr,
+                              .tuning = coll::for_protocol(job.system->coll, job.protocol),
+                              .root = job.root};
+  if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
+    return fmt::format(
+        "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",
+        job.algorithm->name, job.bytes.count(), job.gpus, steps / 1'000'000, kMostSteps / 1'000'000);
   }
   return refuse_values(job, {});
 }

@@ -105,6 +105,24 @@ TEST_P(EveryAlgorithm, NoStepIsLargerThanAChunkOfItsProgram) {
   }
 }
 
+TEST_P(EveryAlgorithm, HasNoMoreStepsThanForetold) {
+  for (int ranks : {2, 3, 8, 33, 64}) {
+    const auto fabric = fabric_of(net::Topology::kSwitchPlanes, ranks);
+    std::vector<int> gpus(static_cast<std::size_t>(ranks));
+    for (std::int64_t elements : {1, 1'000, 200'000}) {
+      const sim::Bytes bytes = size_for(GetParam().collective, elements, 4, ranks);
+      const Program p = make(bytes, ranks, fabric, small_tuning(3));
+      std::int64_t steps = 0;
+      for (const auto& list : p.lists) steps += static_cast<std::int64_t>(list.size());
+      EXPECT_LE(steps, most_steps(*GetParam().algorithm, {.collective = GetParam().collective,
+                                                          .bytes = bytes,
+                                                          .gpus = gpus,
+                                                          .fabric = &fabric,
+                                                          .tuning = small_tuning(3)}));
+    }
+  }
+}
+
 TEST_P(EveryAlgorithm, ManyRanksGetAShortProgramForASmallMessage) {
   const Program p = make(size_for(GetParam().collective, 1'280, 4, 128), 128,
                          fabric_of(net::Topology::kSwitchPlanes, 128), Tuning{});
