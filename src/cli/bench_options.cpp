@@ -61,14 +61,55 @@ std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<st
 std::optional<std::string> pick_algorithms(const std::string& list,
                                            std::vector<const coll::Algorithm*>& out) {
   for (const std::string& name : split(list)) {
+    if (name == "auto") {
+      out.push_back(nullptr);
+      continue;
+    }
     const coll::Algorithm* found = coll::find_algorithm(name);
     if (found == nullptr) {
       std::vector<std::string_view> names;
       for (const auto& a : coll::algorithms()) names.push_back(a.name);
+      names.emplace_back("auto");
       return fmt::format("there is no algorithm '{}'{}; there is {}", name, config::did_you_mean(name, names),
                          fmt::join(names, ", "));
     }
     out.push_back(found);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> pick_protocols(const std::string& list,
+                                          std::vector<std::optional<coll::Protocol>>& out) {
+  for (const std::string& name : split(list)) {
+    coll::Protocol protocol{};
+    if (name == "auto") {
+      out.emplace_back(std::nullopt);
+      continue;
+    }
+    if (auto e = pick("protocol", name, protocol)) return *e + ", auto";
+    out.emplace_back(protocol);
+  }
+  return std::nullopt;
+}
+
+constexpr sim::Time kLongestDelay = sim::Time::us(1'000'000);
+
+std::optional<std::string> pick_delay(std::string_view option, const std::string& text, sim::Time& delay) {
+  const auto parsed = config::parse_time(text);
+  if (const auto* error = std::get_if<config::ParseError>(&parsed))
+    return fmt::format("{}: {}", option, error->message);
+  delay = std::get<sim::Time>(parsed);
+  if (delay > kLongestDelay) return fmt::format("{}: {} is more than the limit of 1 s", option, text);
+  return std::nullopt;
+}
+
+std::optional<std::string> pick_delays(const BenchArguments& args, BenchOptions& o) {
+  if (!args.skew.empty() && !args.delays.empty()) return std::string("--skew and --delays: give one of them");
+  if (!args.skew.empty()) return pick_delay("--skew", args.skew, o.skew);
+  if (args.delays.empty()) return std::nullopt;
+  for (const std::string& text : split(args.delays)) {
+    o.delays.emplace_back();
+    if (auto e = pick_delay("--delays", text, o.delays.back())) return e;
   }
   return std::nullopt;
 }
@@ -116,10 +157,22 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("--program", a.program,
                "run the program of this file (see 'infold program show') instead of an algorithm's");
   c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
-  c.add_option("--algo", a.algorithms, "algorithm, or several with commas")->capture_default_str();
+  c.add_option("--algo", a.algorithms, "algorithm, or several with commas; auto: choose for each size")
+      ->capture_default_str();
+  c.add_option("--proto", a.protocols,
+               "wire protocol: simple, ll, ll128, or several with commas; auto: choose for each size")
+      ->capture_default_str();
   c.add_option("--burst", a.burst,
                "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
       ->capture_default_str();
+  c.add_option("--tune", a.tune,
+               "run all that auto may choose from, and write the best by size to this file");
+  c.add_option("--tuning", a.tuning, "auto chooses by this file, which --tune wrote");
+  c.add_option("--skew", a.skew, "each rank starts late by up to so much, e.g. 20us");
+  c.add_option("--delays", a.delays, "or by so much, one time a rank with commas");
+  c.add_option("--seed", a.seed, "of --skew")->capture_default_str();
+  c.add_flag("--residency", a.residency,
+             "show how long workgroups held their SMs, and how long they moved data");
   c.add_option("--set", a.sets,
                "change a parameter, e.g. --set fabric.link.latency=100ns (see 'infold describe')")
       ->allow_extra_args(false);
@@ -145,6 +198,8 @@ std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   if (auto e = pick("data type", dtype_alias(args.dtype), o.type)) return *e;
   if (auto e = pick("reduction", args.op, o.op)) return *e;
   if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
+  if (auto e = pick_protocols(args.protocols, o.protocols)) return *e;
+  if (auto e = pick_delays(args, o)) return *e;
   if (auto e = pick_burst(args.burst, o.burst)) return *e;
   if (args.inputs != "exact" && args.inputs != "real")
     return fmt::format("--inputs: '{}' is neither exact nor real", args.inputs);

@@ -34,8 +34,15 @@ struct BenchArguments {
   std::string program;  ///< file; empty: compiled by the algorithms
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
+  std::string protocols = "auto";
   std::string burst = "auto";
   std::string inputs = "exact";
+  std::string skew;    ///< empty: none
+  std::string delays;  ///< empty: none
+  std::uint64_t seed = 1;
+  std::string tune;    ///< file to write
+  std::string tuning;  ///< file to read
+  bool residency = false;
   bool check = false;
   bool json = false;
   bool no_timing = false;
@@ -48,8 +55,11 @@ struct BenchOptions {
   std::vector<std::int64_t> sizes;
   coll::DataType type = coll::DataType::kFp32;
   coll::ReduceOp op = coll::ReduceOp::kSum;
-  std::vector<const coll::Algorithm*> algorithms;
+  std::vector<const coll::Algorithm*> algorithms;        ///< null: choose
+  std::vector<std::optional<coll::Protocol>> protocols;  ///< none: choose
   study::BurstChoice burst;
+  sim::Time skew;
+  std::vector<sim::Time> delays;
   bool real_inputs = false;
   std::optional<coll::Program> program;  ///< read from a file, and right
 };

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -12,7 +14,9 @@
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/program_file.h"
+#include "config/tuning_file.h"
 #include "report/bench_report.h"
+#include "study/choice.h"
 
 namespace infold::cli {
 
@@ -32,22 +36,25 @@ class BenchCommand {
                                      s.name, s.machine.gpus, gpus_of(s)));
       }
       if (auto why = refuse(s)) return bad_input(*why);
+      if (!options_.delays.empty() && options_.delays.size() != static_cast<std::size_t>(gpus_of(s))) {
+        return bad_input(fmt::format("--delays: {} times for {} GPUs", options_.delays.size(), gpus_of(s)));
+      }
     }
+    if (const int exit = prepare_tuning(*systems); exit != kDone) return exit;
     describe(*systems);
     const auto started = std::chrono::steady_clock::now();
     if (!args_.json) print(report::bench_header(report_));
     for (const std::int64_t bytes : options_.sizes) {
       for (const auto& system : *systems) {
-        for (const auto* algorithm : options_.algorithms) {
-          const int exit = run_one(system, algorithm, bytes);
-          if (exit != kDone) return exit;
-        }
+        const int exit = run_size(system, bytes);
+        if (exit != kDone) return exit;
       }
     }
     if (!args_.no_timing) {
       report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     }
     print(args_.json ? report::bench_json(report_) : report::bench_footer(report_));
+    if (!args_.tune.empty() && !write_tuning()) return kBadInput;
     return wrong_ ? kFailed : kDone;
   }
 
@@ -58,6 +65,7 @@ class BenchCommand {
     report_.op = coll::reduces(options_.collective) ? args_.op : "none";
     for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s.name;
     report_.gpus = gpus_of(systems.front());
+    report_.residency = args_.residency || !args_.skew.empty() || !args_.delays.empty();
     for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(s) != report_.gpus;
   }
 
@@ -66,11 +74,8 @@ class BenchCommand {
     return args_.gpus > 0 ? args_.gpus : system.machine.gpus;
   }
 
-  /// `algorithm` is null where a program is given.
-  study::CollectiveJob job_for(const study::SystemSpec& system, const coll::Algorithm* algorithm,
-                               sim::Bytes bytes, int gpus) const {
+  study::CollectiveJob job_for(const study::SystemSpec& system, sim::Bytes bytes, int gpus) const {
     return {.system = &system,
-            .algorithm = algorithm,
             .program = options_.program ? &*options_.program : nullptr,
             .collective = options_.collective,
             .bytes = bytes,
@@ -83,32 +88,117 @@ class BenchCommand {
             .concurrent = args_.concurrent,
             .check = args_.check,
             .real_inputs = options_.real_inputs,
-            .burst = options_.burst};
+            .burst = options_.burst,
+            .delays = !args_.skew.empty() ? study::skewed(gpus, options_.skew, args_.seed) : options_.delays};
   }
 
   /// Why the largest size can not be run; smaller ones then can not be at fault.
   std::optional<std::string> refuse(const study::SystemSpec& system) const {
     const int gpus = gpus_of(system);
-    const sim::Bytes largest =
-        whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups);
+    study::CollectiveJob job = job_for(
+        system, whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups), gpus);
     for (const auto* algorithm : options_.algorithms) {
-      if (auto why = study::refuse(job_for(system, algorithm, largest, gpus))) return why;
+      for (const auto protocol : options_.protocols) {
+        const std::vector<study::Choice> offers = offers_for(job, algorithm, protocol);
+        // What was asked for by name is refused with the reason, of what is left to auto one must be
+        // possible.
+        job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
+        job.protocol = protocol.value_or(coll::Protocol::kSimple);
+        if (job.algorithm == nullptr && job.program == nullptr) return fmt::format("nothing to choose from");
+        if (auto why = study::refuse(job)) return why;
+      }
     }
     return std::nullopt;
   }
 
-  int run_one(const study::SystemSpec& system, const coll::Algorithm* algorithm, std::int64_t bytes) {
+  /// Reads the table to choose by, or begins one.
+  int prepare_tuning(const std::vector<study::SystemSpec>& systems) {
+    if (args_.tune.empty() && args_.tuning.empty()) return kDone;
+    if (!args_.tune.empty() && !args_.tuning.empty())
+      return bad_input("--tune and --tuning: give one of them");
+    if (systems.size() > 1) return bad_input("--tune and --tuning are for one system");
+    if (!args_.tune.empty()) {
+      table_ = {options_.collective, systems.front().name, gpus_of(systems.front()), {}};
+      return kDone;
+    }
+    auto loaded = config::load_tuning(args_.tuning);
+    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+    table_ = std::move(std::get<study::TuningTable>(loaded));
+    if (auto why = table_.refuse(job_for(systems.front(), {}, gpus_of(systems.front()))))
+      return bad_input(fmt::format("{}: {}", args_.tuning, *why));
+    return kDone;
+  }
+
+  bool write_tuning() const {
+    std::ofstream file(args_.tune);
+    file << config::tuning_text(table_) << std::flush;
+    if (!file) bad_input(fmt::format("--tune: can not write {}", args_.tune));
+    return bool(file);
+  }
+
+  /// All that was asked for at one size: each combination, of which "auto" is one.
+  int run_size(const study::SystemSpec& system, std::int64_t bytes) {
+    const int gpus = gpus_of(system);
+    const study::CollectiveJob job =
+        job_for(system, whole_elements(options_, sim::Bytes{bytes}, gpus / args_.groups), gpus);
+    std::optional<std::pair<sim::Time, study::Choice>> best;
+    for (const auto* algorithm : options_.algorithms) {
+      for (const auto protocol : options_.protocols) {
+        std::vector<study::Choice> offers = offers_for(job, algorithm, protocol);
+        const bool chosen =
+            args_.tune.empty() && job.program == nullptr && (algorithm == nullptr || !protocol);
+        if (chosen) offers = {choose(job, offers)};
+        for (const study::Choice& choice : offers) {
+          if (const int exit = run_one(job, choice, chosen); exit != kDone) return exit;
+          const sim::Time time = report_.rows.back().result.time;
+          if (!best || time < best->first) best = {time, choice};
+        }
+      }
+    }
+    if (!args_.tune.empty()) table_.add(job.bytes, best->second);
+    return kDone;
+  }
+
+  static std::vector<study::Choice> offers_for(const study::CollectiveJob& job,
+                                               const coll::Algorithm* algorithm,
+                                               std::optional<coll::Protocol> protocol) {
+    if (job.program != nullptr) return {study::Choice{nullptr, job.program->tuning.protocol}};
+    std::vector<const coll::Algorithm*> algorithms = {algorithm};
+    std::vector<coll::Protocol> protocols;
+    if (algorithm == nullptr) {
+      algorithms.clear();
+      for (const auto& a : coll::algorithms()) algorithms.push_back(&a);
+    }
+    for (const auto& p : coll::kProtocolNames) {
+      if (!protocol || *protocol == p.value) protocols.push_back(p.value);
+    }
+    return study::offers(job, algorithms, protocols);
+  }
+
+  /// What the table says, if it is among the offers; otherwise by estimate.
+  study::Choice choose(const study::CollectiveJob& job, const std::vector<study::Choice>& offers) const {
+    if (!args_.tuning.empty()) {
+      const study::Choice choice = table_.at(job.bytes);
+      if (std::ranges::find(offers, choice) != offers.end()) return choice;
+    }
+    return study::choose(job, offers);
+  }
+
+  int run_one(study::CollectiveJob job, const study::Choice& choice, bool chosen) {
     if (interrupted()) return kInterrupted;
+    job.algorithm = choice.algorithm;
+    job.protocol = choice.protocol;
     report::BenchRow row;
-    row.system = system.name;
-    row.algo = algorithm != nullptr ? algorithm->name : "program";
-    row.proto = "simple";
+    row.system = job.system->name;
+    row.algo = choice.algorithm != nullptr ? choice.algorithm->name : "program";
+    row.proto = sim::name_of(choice.protocol);
+    row.chosen = chosen;
     row.engine = "sm";
-    row.gpus = gpus_of(system);
-    row.bytes = whole_elements(options_, sim::Bytes{bytes}, row.gpus / args_.groups);
-    row.count = row.bytes.count() / coll::size_of(options_.type).count();
-    const study::CollectiveJob job = job_for(system, algorithm, row.bytes, row.gpus);
-    const std::string label = fmt::format("{} {} {} B", system.name, row.algo, bytes);
+    row.gpus = job.gpus;
+    row.bytes = job.bytes;
+    row.count = job.bytes.count() / coll::size_of(job.type).count();
+    const std::string label =
+        fmt::format("{} {} {} {} B", row.system, row.algo, row.proto, row.bytes.count());
     auto outcome = study::run(job, [&](double share) {
       progress_.show(label, share);
       return !interrupted();
@@ -138,6 +228,7 @@ class BenchCommand {
   const BenchArguments& args_;
   BenchOptions options_;
   report::BenchReport report_;
+  study::TuningTable table_;  // being written, or to choose by
   Progress progress_;
   bool wrong_ = false;
 };

@@ -30,8 +30,8 @@ struct Algorithm {
   std::string_view about;
   std::span<const Collective> collectives;  ///< that it offers
   Program (*write)(const Request&);         ///< for two ranks or more
-
-  bool floods = false;  ///< every chunk goes to every rank
+  bool puts = false;                        ///< stores into outputs, which only the protocol Simple can fence
+  bool floods = false;                      ///< every chunk goes to every rank
 
   bool offers(Collective c) const;
 };

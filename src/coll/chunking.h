@@ -38,6 +38,11 @@ inline sim::Bytes slice_of(const Tuning& t, sim::Bytes chunk) {
   return sim::Bytes{std::min(std::max(share, least), max_slice(t).count())};
 }
 
+/// The chunk of a ring's window: an even share of what is left, in whole grains, as far as the buffer allows.
+inline sim::Bytes chunk_of(const Tuning& t, sim::Bytes even) {
+  return sim::min(max_chunk(t), sim::Bytes{round_up(even.count(), t.chunk_grain.count())});
+}
+
 /// Channels that are worth using for a message.
 inline int channels_for(const Tuning& t, sim::Bytes bytes) {
   const std::int64_t least = t.min_bytes_per_thread.count() * t.threads;

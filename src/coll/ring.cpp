@@ -9,12 +9,10 @@ namespace infold::coll {
 namespace {
 
 void all_reduce(RingWriter& w, const Request& request, Part part) {
-  const sim::Bytes most = max_chunk(request.tuning);
   while (part.begin < part.end) {
     // The window: a chunk for each rank, less at the end of the message.
     const sim::Bytes left = part.end - part.begin;
-    const sim::Bytes even{round_up((left.count() + w.ranks() - 1) / w.ranks(), kVector)};
-    const sim::Bytes chunk = sim::min(most, even);
+    const sim::Bytes chunk = chunk_of(request.tuning, sim::Bytes{(left.count() + w.ranks() - 1) / w.ranks()});
     const auto share = [&](int behind) {
       const int rank = w.rank(behind);
       const sim::Bytes begin = sim::min(part.end, part.begin + chunk * rank);
@@ -93,8 +91,10 @@ Program write_ring(const Request& request) {
   // What is cut over the channels: the vector, or each rank's share of it.
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   const auto rings = find_rings(*request.fabric, request.gpus);
+  // With LL a thread's least is meant of each rank's chunk, as the library has it.
+  const sim::Bytes for_threads = request.tuning.protocol == Protocol::kLl ? request.bytes / n : request.bytes;
   Program program = blank_program(
-      request, whole_rounds(channels_for(request.tuning, request.bytes), static_cast<int>(rings.size())));
+      request, whole_rounds(channels_for(request.tuning, for_threads), static_cast<int>(rings.size())));
   for (int channel = 0; channel < program.channels; ++channel) {
     const auto& order = rings[static_cast<std::size_t>(channel) % rings.size()];
     const Part part = part_of(cut, channel, program.channels);

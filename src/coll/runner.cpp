@@ -1,20 +1,28 @@
-// The Simple protocol, slice by slice.
+// The protocols, slice by slice.
 #include "coll/runner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "coll/chunking.h"
 #include "sim/check.h"
 
 namespace infold::coll {
 
+namespace {
+std::uint64_t bytes_of(sim::Bytes b) {
+  return static_cast<std::uint64_t>(b.count());
+}
+}  // namespace
+
 Runner::Runner(Setup setup, const RunnerContext& context, RunnerOwner& owner)
     : setup_(std::move(setup)),
       context_(context),
       owner_(owner),
-      slots_(static_cast<std::uint64_t>(buffer_slots(context.tuning))) {}
+      slots_(static_cast<std::uint64_t>(buffer_slots(context.tuning))),
+      encoding_(encoding_of(context.tuning.protocol)) {}
 
 void Runner::start(gpu::Gpu& gpu, gpu::Mover& mover) {
   gpu_ = &gpu;
@@ -33,23 +41,34 @@ void Runner::advance() {
     }
     pass_flags();
   }
-  state_ = State::kDraining;
+  wait(State::kDraining);
   finish_if_drained();
+}
+
+void Runner::wait(State why) {
+  if (state_ == State::kIdle || state_ == State::kMoving) waits_since_ = context_.events->now();
+  state_ = why;
+}
+
+void Runner::stop_waiting() {
+  if (state_ == State::kNeedsData || state_ == State::kNeedsSlot || state_ == State::kDraining)
+    waited_ += context_.events->now() - waits_since_;
 }
 
 bool Runner::can_begin() {
   const Step& s = step();
   for (int i = 0; i < s.from.size(); ++i) {
+    if (flags_inside() && !s.only_flags()) break;  // the workgroup itself polls for the data
     const Connection& in = inbound(step_, i);
     if (in.arrived > in.taken) continue;
-    state_ = State::kNeedsData;
+    wait(State::kNeedsData);
     waits_for_ = in.from;
     return false;
   }
   for (int i = 0; i < s.to.size(); ++i) {
     const Connection& out = outbound(step_, i);
     if (out.sent - out.freed < slots_) continue;
-    state_ = State::kNeedsSlot;
+    wait(State::kNeedsSlot);
     waits_for_ = out.to;
     return false;
   }
@@ -65,8 +84,12 @@ void Runner::begin_slice() {
   gpu::Move first;
   first.bytes = slice.bytes;
   first.loads = s.loads();
+  first.received = s.from.size();
+  first.encoding = encoding_;
+  if (flags_inside() && s.receives()) first.available = available();
   first.stores_here = s.writes_output;
   first.client = this;
+  place_loads(first, s);
   copies_.clear();
   for (int i = 0; i < s.to.size(); ++i) {
     Connection& out = outbound(step_, i);
@@ -74,9 +97,12 @@ void Runner::begin_slice() {
     slice.out_number = out.sent++;
     gpu::Move move = first;
     move.to = gpu_of(out.to);
-    move.address = s.lands ? static_cast<std::uint64_t>((s.output_offset + begin_).count())
-                           : out.address + slice.out_number % slots_ *
-                                               static_cast<std::uint64_t>(max_slice(context_.tuning).count());
+    const std::uint64_t slot = bytes_of(encoding_.wire(max_slice(context_.tuning)));
+    const std::uint64_t output_at = bytes_of(s.output_offset + begin_);
+    const std::uint64_t slot_at = slice.out_number % slots_ * slot;
+    move.address = s.lands ? output_at : out.address + slot_at;
+    move.there = s.lands ? gpu::Place{context_.buffers->output(out.to), output_at}
+                         : gpu::Place{out.buffer, slot_at};
     move.cookie = open_slice(slice);
     if (i == 0) {
       first = move;
@@ -85,8 +111,26 @@ void Runner::begin_slice() {
     }
   }
   if (!s.sends()) first.cookie = open_slice(slice);
+  stop_waiting();
   state_ = State::kMoving;
   mover_->start(first, copies_);
+}
+
+/// Where the slice's data are read and, if they stay here, written.
+void Runner::place_loads(gpu::Move& move, const Step& s) {
+  const std::uint64_t slot = bytes_of(encoding_.wire(max_slice(context_.tuning)));
+  std::size_t n = 0;
+  if (!s.landed) {
+    for (int i = 0; i < s.from.size(); ++i) {
+      const Connection& in = inbound(step_, i);
+      move.sources[n++] = {in.buffer, in.taken % slots_ * slot};
+    }
+  }
+  const std::uint64_t output = context_.buffers->output(setup_.rank);
+  if (s.uses_input)
+    move.sources[n++] = {context_.buffers->input(setup_.rank), bytes_of(s.input_offset + begin_)};
+  if (s.uses_held) move.sources[n++] = {output, bytes_of(s.held_offset + begin_)};
+  move.here = {output, bytes_of(s.output_offset + begin_)};
 }
 
 std::uint32_t Runner::open_slice(const Slice& slice) {
@@ -106,6 +150,11 @@ void Runner::pass_flags() {
   const Step& s = step();
   for (int i = 0; i < s.to.size(); ++i) {
     Connection& out = outbound(step_, i);
+    if (flags_inside()) {  // nothing to wait for: data before it speak for themselves
+      ++out.sent;
+      gpu_->signal(out.tail_flag, gpu_of(out.to), mover_->sender());
+      continue;
+    }
     out.complete[out.sent++ % slots_] = true;
     announce(out);
   }
@@ -122,6 +171,10 @@ void Runner::slice_taken(sim::Bytes bytes) {
   const Step& s = step();
   for (int i = 0; i < s.from.size(); ++i) {
     Connection& in = inbound(step_, i);
+    if (flags_inside()) {
+      in.landed[in.taken % slots_].clear();
+      if (!s.only_flags()) ++in.arrived;  // so that flags are counted with the data
+    }
     ++in.taken;
     gpu_->signal(in.head_flag, gpu_of(in.from), mover_->sender());
   }
@@ -135,9 +188,19 @@ void Runner::slice_taken(sim::Bytes bytes) {
   ++step_;
 }
 
+/// The writes are acknowledged. Before a flag may follow them a spare warp fences, while the others go on.
 void Runner::move_complete(std::uint32_t cookie) {
+  if (under_way_[cookie].receiver >= 0 && !flags_inside()) {
+    context_.events->schedule(context_.events->now() + gpu_->spec().fence, sim::Priority::kWork, *this,
+                              kFenced | cookie);
+  } else {
+    close_slice(cookie);
+  }
+}
+
+void Runner::close_slice(std::uint32_t cookie) {
   const Slice& slice = under_way_[cookie];
-  if (slice.receiver >= 0) {
+  if (slice.receiver >= 0 && !flags_inside()) {
     Connection& out = outbound(slice.step, slice.receiver);
     out.complete[slice.out_number % slots_] = true;
     announce(out);
@@ -158,11 +221,17 @@ void Runner::announce(Connection& out) {
 
 void Runner::finish_if_drained() {
   if (open_ > 0) return;
+  stop_waiting();
+  mover_polled_ = mover_->polled();
   state_ = State::kDone;
   owner_.runner_done(*this);
 }
 
 void Runner::handle(std::uint32_t arg) {
+  if ((arg & kFenced) != 0) {
+    close_slice(arg & ~kFenced);
+    return;
+  }
   Connection& connection = (*context_.connections)[arg / 2];
   if (arg % 2 == 0) {
     ++connection.arrived;
@@ -170,6 +239,38 @@ void Runner::handle(std::uint32_t arg) {
     ++connection.freed;
   }
   if (state_ == State::kNeedsData || state_ == State::kNeedsSlot) advance();
+}
+
+/// At the receiver's memory: a piece of a slice that this runner sent has landed.
+void Runner::landed(std::uint32_t cookie, std::uint32_t wire_offset, std::uint32_t wire_bytes) {
+  const Slice& slice = under_way_[cookie];
+  Connection& out = outbound(slice.step, slice.receiver);
+  Landed& slot = out.landed[slice.out_number % slots_];
+  const std::uint32_t before = slot.up_to();
+  slot.add(wire_offset, wire_bytes);
+  if (slot.up_to() > before) out.receiver->see(out, slice.out_number);
+}
+
+/// More of slice `number` of an inbound connection is there. If it is the one being received, go on.
+void Runner::see(const Connection& connection, std::uint64_t number) {
+  if (state_ != State::kMoving || connection.taken != number) return;
+  const Step& s = step();
+  for (int i = 0; i < s.from.size(); ++i) {
+    if (&inbound(step_, i) == &connection) {
+      mover_->available(available());
+      return;
+    }
+  }
+}
+
+/// Data of the current slice that have come in from every sender.
+sim::Bytes Runner::available() {
+  sim::Bytes least{std::numeric_limits<std::int64_t>::max()};
+  for (int i = 0; i < step().from.size(); ++i) {
+    const Connection& in = inbound(step_, i);
+    least = sim::min(least, encoding_.complete(in.landed[in.taken % slots_].up_to()));
+  }
+  return least;
 }
 
 /// The slots that the slice reads are those next to be taken: it is issued before any other is begun.
@@ -226,7 +327,8 @@ std::string Runner::why_waiting() const {
       what = fmt::format("waits for rank {} to free a buffer slot", waits_for_);
       break;
     case State::kMoving:
-      what = "is moving data, some of which never arrived";
+      what = flags_inside() && step().receives() ? fmt::format("polls for data from rank {}", step().from[0])
+                                                 : "is moving data, some of which never arrived";
       break;
     default:
       what = fmt::format("waits for {} slices to be acknowledged", open_);

@@ -1,6 +1,7 @@
-// A runner carries one rank's one channel through its steps, on one communication workgroup, with NCCL's
-// Simple protocol: wait for the flag and for a free slot, stream the slice, announce it once it is
-// visible, give the slot back.
+// A runner carries one rank's one channel through its steps, on one communication workgroup. With NCCL's
+// Simple protocol: wait for the flag and for a free slot, stream the slice, announce it once it is visible,
+// give the slot back. With LL and LL128 data carry their flags: wait for a free slot only, and pass on what
+// has landed.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coll/buffers.h"
 #include "coll/connection.h"
 #include "coll/program.h"
 #include "coll/tuning.h"
@@ -25,6 +27,7 @@ struct RunnerContext {
   Tuning tuning;
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   std::vector<Connection>* connections = nullptr;
+  const Buffers* buffers = nullptr;
   Values* values = nullptr;  ///< null: timing only
   sim::EventQueue* events = nullptr;
   sim::TraceRecorder* trace = nullptr;  ///< null: tracing off
@@ -58,12 +61,16 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   int channel() const { return setup_.channel; }
   /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice 1: waits for data from rank 2" or empty.
   std::string why_waiting() const;
+  /// How long it could not go on for want of data, a slot or acknowledgements; of a runner that is done.
+  sim::Time waited() const { return waited_ + mover_polled_; }
 
   /// Signals: `arg` is connection · 2, plus 1 for a head flag.
   static std::uint32_t tail_arg(std::uint32_t connection) { return connection * 2; }
   static std::uint32_t head_arg(std::uint32_t connection) { return connection * 2 + 1; }
 
  private:
+  /// Events of its own: the fence behind the slice of that cookie is through.
+  static constexpr std::uint32_t kFenced = 1U << 31;
   enum class State { kIdle, kNeedsData, kNeedsSlot, kMoving, kDraining, kDone };
   /// A slice on its way to one of its receivers, or to the output only: which bytes of which step.
   struct Slice {
@@ -79,14 +86,22 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   void move_complete(std::uint32_t cookie) override;
   void produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) override;
   void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) override;
+  void landed(std::uint32_t cookie, std::uint32_t wire_offset, std::uint32_t wire_bytes) override;
 
   void advance();
   bool can_begin();
   void begin_slice();
+  void place_loads(gpu::Move& move, const Step& s);
   std::uint32_t open_slice(const Slice& slice);
   void pass_flags();
   void slice_taken(sim::Bytes bytes);
+  void close_slice(std::uint32_t cookie);
   void announce(Connection& connection);
+  void wait(State why);
+  void stop_waiting();
+  sim::Bytes available();
+  void see(const Connection& connection, std::uint64_t slot);
+  bool flags_inside() const { return encoding_.flags_inside; }
   void finish_if_drained();
   const Step& step() const { return (*setup_.steps)[step_]; }
   Connection& inbound(std::uint32_t step, int i) {
@@ -109,6 +124,10 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   std::uint32_t step_ = 0;
   sim::Bytes begin_;  // of the next slice, within the step
   std::uint64_t slots_;
+  gpu::Encoding encoding_;
+  sim::Time waits_since_;
+  sim::Time waited_;
+  sim::Time mover_polled_;
   std::vector<Slice> under_way_;  // by cookie, reused
   std::vector<std::uint32_t> free_cookies_;
   std::vector<gpu::Move> copies_;  // of the slice being begun, to all receivers but the first

@@ -1,14 +1,36 @@
-// How the collectives library is set up on a machine: channels, threads, buffers.
+// How the collectives library is set up on a machine: channels, threads, buffers; and what of that is in
+// force for a protocol.
 #pragma once
 
 #include <string_view>
 
+#include "coll/protocol.h"
 #include "sim/params.h"
 #include "sim/units.h"
 
 namespace infold::coll {
 
 using namespace sim::literals;
+
+/// What a protocol with flags inside the data has of its own. Buffers and bytes in flight include the flags.
+struct FlaggedTuning {
+  static constexpr std::string_view kAbout = "A protocol that carries its flags inside the data.";
+  int threads = 512;
+  sim::Bytes in_flight_per_thread = 16_B;
+  sim::Bytes buffer = 512_KiB;
+  sim::Bytes min_bytes_per_thread = 8_B;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("threads", threads, sim::between(32, 1024), "threads of a communication workgroup");
+    v.field("in_flight_per_thread", in_flight_per_thread, sim::between(4_B, 4_KiB),
+            "bytes, flags included, that a thread polls for and passes on before it takes up more");
+    v.field("buffer", buffer, sim::between(32_KiB, 1_GiB),
+            "receive buffer of one connection, flags included");
+    v.field("min_bytes_per_thread", min_bytes_per_thread, sim::between(1_B, 1_MiB),
+            "a channel is used only if each of its threads has this much of the message");
+  }
+};
 
 struct Tuning {
   static constexpr std::string_view kAbout =
@@ -21,6 +43,12 @@ struct Tuning {
   int slice_steps = 2;
   int slices_per_chunk = 2;
   sim::Bytes min_bytes_per_thread = 64_B;
+  FlaggedTuning ll;
+  FlaggedTuning ll128{.threads = 640, .in_flight_per_thread = 64_B, .buffer = 4800_KiB};
+
+  // What for_protocol() makes of the above; a file does not say it.
+  Protocol protocol = Protocol::kSimple;
+  sim::Bytes chunk_grain = 16_B;  ///< algorithms make chunks multiples of this
 
   template <class V>
   void visit(V& v) {
@@ -36,7 +64,31 @@ struct Tuning {
             "slices of the piece that an algorithm passes on at once");
     v.field("min_bytes_per_thread", min_bytes_per_thread, sim::between(1_B, 1_MiB),
             "a channel is used only if each of its threads has this much of the message");
+    v.group("ll", ll);
+    v.group("ll128", ll128);
   }
 };
+
+/// The settings in force when a collective runs with `p`: threads, buffer and slices are those of the
+/// protocol, the buffer counted in data.
+inline Tuning for_protocol(Tuning t, Protocol p) {
+  t.protocol = p;
+  if (p == Protocol::kSimple) return t;
+  const FlaggedTuning& own = p == Protocol::kLl ? t.ll : t.ll128;
+  const gpu::Encoding encoding = encoding_of(p);
+  t.threads = own.threads;
+  t.in_flight_per_thread = own.in_flight_per_thread;
+  t.min_bytes_per_thread = own.min_bytes_per_thread;
+  // Every step of the buffer is a slice and a chunk, of whole accesses.
+  const sim::Bytes step = own.buffer / t.buffer_steps;
+  const sim::Bytes accesses{step.count() / encoding.wire(sim::Bytes{encoding.access}).count()};
+  t.buffer = sim::Bytes{encoding.access} * accesses.count() * t.buffer_steps;
+  t.slice_steps = 1;
+  t.slices_per_chunk = 1;
+  // All threads have something to do: a line each with LL, half a warp's access each with LL128.
+  t.chunk_grain = p == Protocol::kLl ? sim::Bytes{encoding.line_data} * t.threads
+                                     : sim::Bytes{encoding.access} * (t.threads / 32) / 2;
+  return t;
+}
 
 }  // namespace infold::coll

@@ -11,8 +11,9 @@
 namespace infold::gpu {
 
 struct CoreOptions {
-  Contention contention;
-  int reserved_sms = 0;  ///< for collectives only
+  Contention contention{};
+  int reserved_sms = 0;         ///< for collectives only
+  int collective_priority = 0;  ///< of the streams on which collectives run; compute has 0
 };
 
 class Core {
@@ -26,6 +27,7 @@ class Core {
   const GpuSpec& spec() const { return spec_; }
   sim::EventQueue& events() { return events_; }
   MemorySystem& memory() { return memory_; }
+  const MemorySystem& memory() const { return memory_; }
   Dispatcher& dispatcher() { return dispatcher_; }
   AddressSpace& addresses() { return addresses_; }
 

@@ -14,7 +14,8 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }  // namespace
 
 Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
-         MoveTable& moves, SignalTable& signals, net::Payloads* payloads)
+         MoveTable& moves, SignalTable& signals, net::Payloads* payloads,
+         const CoreOptions& options)
     : id_(id),
       spec_(spec),
       events_(events),
@@ -22,12 +23,13 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       moves_(moves),
       signals_(signals),
       payloads_(payloads),
-      memory_(spec.hbm) {
+      core_(spec, events, options),
+      memory_(core_.memory()),
+      priority_(options.collective_priority) {
   network.attach(id, *this);
 }
 
 Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
-  INFOLD_CHECK(taken_ < spec_.sms, "a communication workgroup has an SM of its own");
   ++taken_;
   auto place = std::find(workgroups_.begin(), workgroups_.end(), nullptr);
   if (place == workgroups_.end()) place = workgroups_.insert(place, nullptr);
@@ -35,7 +37,8 @@ Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
                            .sender = static_cast<std::uint32_t>(place - workgroups_.begin()),
                            .window = window,
                            .burst = burst,
-                           .port = port_rate(spec_)};
+                           .port = port_rate(spec_),
+                           .poll = spec_.poll};
   *place = std::make_unique<Mover>(setup, events_, memory_, network_, moves_, payloads_);
   return **place;
 }
@@ -43,6 +46,12 @@ Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
 void Gpu::release_workgroup(Mover& mover) {
   workgroups_[mover.sender()].reset();
   --taken_;
+}
+
+StreamId Gpu::communication_stream(std::size_t index) {
+  while (communication_streams_.size() <= index)
+    communication_streams_.push_back(core_.dispatcher().add_stream(priority_));
+  return communication_streams_[index];
 }
 
 void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
@@ -65,11 +74,14 @@ void Gpu::departed(const net::Packet& packet) {
 }
 
 sim::Time Gpu::receive(const net::Packet& packet) {
+  MoveTable::Entry& entry = moves_[packet.flow];
+  const Move& move = entry.move;
   if (payloads_ != nullptr) {
-    const Move& move = moves_[packet.flow].move;
-    move.client->consume(move.cookie, packet.offset, (*payloads_)[packet.values]);
+    const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
+    move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
     payloads_->give_back(packet.values);
   }
+  if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
   net::Packet ack;
   ack.kind = net::PacketKind::kAck;
   ack.flow = packet.flow;
@@ -79,7 +91,7 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   ack.destination = packet.source;
   ack.spread = packet.spread;
   network_.send(ack, 0);
-  return memory_.write(sim::Bytes{packet.payload}, events_.now());
+  return memory_.write(entry.arriving, packet.payload, events_.now());
 }
 
 void Gpu::expect(const net::Packet& packet) {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/core.h"
 #include "gpu/gpu_spec.h"
-#include "gpu/memory.h"
 #include "gpu/move.h"
 #include "gpu/mover.h"
 #include "gpu/signals.h"
@@ -17,10 +17,9 @@ namespace infold::gpu {
 class Gpu final : public net::Endpoint {
  public:
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
-      SignalTable& signals, net::Payloads* payloads);
+      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options);
 
-  /// A workgroup for communication, which owns an SM until it is released.
-  /// Requires: fewer than spec().sms are taken.
+  /// The data path of a communication workgroup, which the dispatcher has given an SM.
   Mover& take_workgroup(sim::Bytes window, sim::Bytes burst);
   /// Requires: everything it moved has been acknowledged.
   void release_workgroup(Mover& mover);
@@ -30,7 +29,10 @@ class Gpu final : public net::Endpoint {
 
   net::NodeId id() const { return id_; }
   const GpuSpec& spec() const { return spec_; }
-  const Memory& memory() const { return memory_; }
+  Core& core() { return core_; }
+  const MemorySystem& memory() const { return core_.memory(); }
+  /// The streams on which collectives run; the first of them, unless several are to run at once.
+  StreamId communication_stream(std::size_t index);
   int workgroups() const { return taken_; }
 
  private:
@@ -46,7 +48,10 @@ class Gpu final : public net::Endpoint {
   MoveTable& moves_;
   SignalTable& signals_;
   net::Payloads* payloads_;
-  Memory memory_;
+  Core core_;
+  MemorySystem& memory_;
+  int priority_;  // of the communication streams
+  std::vector<StreamId> communication_streams_;
   std::vector<std::unique_ptr<Mover>> workgroups_;  // by sender; null where one was released
   int taken_ = 0;
 };

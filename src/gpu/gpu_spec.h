@@ -23,7 +23,8 @@ struct GpuSpec {
   sim::Frequency clock = 1410_MHz;
   sim::Bytes sm_port = 64_B;
   sim::Time poll = 300_ns;
-  sim::Time launch = 7500_ns;
+  sim::Time fence = 1000_ns;
+  sim::Time launch = 6000_ns;
   sim::Time host_enqueue = 12'000_ns;
   sim::Time launch_gap = 1500_ns;
   SmSpec sm;
@@ -39,8 +40,10 @@ struct GpuSpec {
             "bytes one SM moves to or from the memory system per clock");
     v.field("poll", poll, sim::between(0_ns, 100'000_ns),
             "time from a flag's arrival in memory to the waiting warp's seeing it");
+    v.field("fence", fence, sim::between(0_ns, 100'000_ns),
+            "time a fence towards other GPUs takes once the writes before it are acknowledged");
     v.field("launch", launch, sim::between(0_ns, 10'000'000_ns),
-            "from the stream reaching a collective kernel to its first load");
+            "from a collective's workgroups being on their SMs to their first load");
     v.field("host_enqueue", host_enqueue, sim::between(0_ns, 10'000'000_ns),
             "host time to enqueue one collective; back-to-back collectives can not be faster");
     v.field("launch_gap", launch_gap, sim::between(0_ns, 10'000'000_ns),

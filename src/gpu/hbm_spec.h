@@ -14,7 +14,6 @@ struct HbmSpec {
   static constexpr std::string_view kAbout =
       "The GPU's memory: groups of channels, each a queue that turns between reading and writing.";
   sim::Bandwidth bandwidth = 2039_GBps;
-  sim::Time latency = 650_ns;
   sim::Bytes capacity = 80_GiB;
   sim::Time access = 220_ns;
   int channels = 80;
@@ -27,8 +26,6 @@ struct HbmSpec {
   template <class V>
   void visit(V& v) {
     v.field("bandwidth", bandwidth, sim::between(1_GBps, 1'000'000_GBps), "bytes read or written per second");
-    v.field("latency", latency, sim::between(0_ns, 100'000_ns),
-            "time from a communication workgroup's load to its data, queueing aside");
     v.field("capacity", capacity, sim::between(1_MiB, 65536_GiB), "memory size; bounds the buffers of a run");
     v.field("access", access, sim::between(0_ns, 100'000_ns),
             "what a miss in L2 adds to a load's latency, queueing aside");

@@ -75,7 +75,7 @@ Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
   network_ = std::make_unique<net::Network>(events_, blueprint_, spec_.fabric, options.burst == sim::Bytes{});
   for (int i = 0; i < spec.gpus; ++i) {
     gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_,
-                                          signals_, options.functional ? &payloads_ : nullptr));
+                                          signals_, options.functional ? &payloads_ : nullptr, options.core));
   }
 }
 

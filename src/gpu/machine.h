@@ -16,6 +16,7 @@ namespace infold::gpu {
 struct MachineOptions {
   sim::Bytes burst;         ///< 0: packet by packet
   bool functional = false;  ///< packets carry values
+  CoreOptions core{};
 };
 
 class Machine {

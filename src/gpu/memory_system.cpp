@@ -7,7 +7,8 @@
 
 namespace infold::gpu {
 
-MemorySystem::MemorySystem(const GpuSpec& spec, const Contention& contention) : latency_(spec.l2.latency) {
+MemorySystem::MemorySystem(const GpuSpec& spec, const Contention& contention)
+    : latency_(spec.l2.latency), access_(spec.hbm.access) {
   const std::size_t l2_copies = contention.l2 ? 1 : kActors;
   const std::size_t hbm_copies = contention.hbm ? 1 : kActors;
   l2s_.assign(l2_copies, L2(spec));
@@ -77,6 +78,7 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
     traffic_[c.actor_].l2_read += n;
     // What lies before the run in this block may be missing, and is not fetched for it.
     c.ready_ = fetch(c.actor_, block, n, now);
+    c.missed_ = c.ready_ > now;
   } else {
     traffic_[c.actor_].l2_written += n;
     c.ready_ = allocate(c.actor_, block, n, now);

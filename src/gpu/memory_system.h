@@ -65,15 +65,19 @@ class MemorySystem {
     std::uint64_t block_ = 0;  // the next to look up
     std::uint32_t left_ = 0;   // of the current block, bytes not accessed yet
     std::uint32_t begin_ = 0;  // where in the next block it goes on
+    bool missed_ = false;      // the current block had to be fetched: each access waits for memory itself
     std::uint64_t bytes_ = 0;  // behind the current block
     Actor actor_ = Actor::kCompute;
   };
   /// As read and write. Requires: no more bytes in all than the cursor was made for.
-  sim::Time read(Cursor& c, std::uint32_t n, sim::Time now) {
+  sim::Time read(Cursor& c, std::uint32_t n, sim::Time now) { return read_at_l2(c, n, now) + latency_; }
+  /// The same when L2 has the bytes, for whoever looks at L2 again and again.
+  sim::Time read_at_l2(Cursor& c, std::uint32_t n, sim::Time now) {
     const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
     while (n > c.left_) n -= next_block(c, now, /*reading=*/true);
     c.left_ -= n;
-    return sim::max(through, c.ready_) + latency_;
+    const sim::Time there = sim::max(through, c.ready_);
+    return c.missed_ ? sim::max(there, now + access_) : there;
   }
   sim::Time write(Cursor& c, std::uint32_t n, sim::Time now) {
     const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
@@ -97,7 +101,8 @@ class MemorySystem {
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
 
-  sim::Time latency_;
+  sim::Time latency_;  // of a hit
+  sim::Time access_;   // what a miss adds
   std::vector<L2> l2s_;
   std::vector<Hbm> hbms_;
   std::array<L2*, kActors> l2_{};    // each actor's

@@ -2,11 +2,14 @@
 // The table of moves is shared by a machine's GPUs: a packet names its move, and both ends look it up.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "gpu/encoding.h"
+#include "gpu/memory_system.h"
 #include "net/blueprint.h"
 #include "sim/check.h"
 #include "sim/units.h"
@@ -20,6 +23,12 @@ using MoveId = std::uint32_t;
 /// divides it, is cut in two.
 inline constexpr std::int64_t kVectorAccess = 16;
 
+/// Bytes in a GPU's memory: so far behind the start of a buffer that AddressSpace::buffer named.
+struct Place {
+  std::uint64_t buffer = 0;
+  std::uint64_t offset = 0;
+};
+
 /// Who asked for a move, and in functional mode knows the values behind it.
 class MoveClient {
  public:
@@ -32,6 +41,10 @@ class MoveClient {
   virtual void produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) = 0;
   /// Functional mode, at the receiving memory.
   virtual void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) = 0;
+  /// Flags inside the data, at the receiving memory: so many bytes of the encoded move are there.
+  /// Whoever has no such moves need not listen.
+  virtual void landed(std::uint32_t /*cookie*/, std::uint32_t /*wire_offset*/, std::uint32_t /*wire_bytes*/) {
+  }
 
  protected:
   ~MoveClient() = default;
@@ -39,11 +52,18 @@ class MoveClient {
 
 struct Move {
   static constexpr int kNowhere = -1;
+  static constexpr std::size_t kMostSources = 9;  // seven received, the input, and what was held
   sim::Bytes bytes;
   int loads = 1;              ///< local streams read for each byte stored
+  int received = 0;           ///< of them, receive buffers, in which data lie encoded
+  Encoding encoding;          ///< of what is received and sent
   bool stores_here = false;   ///< also, or only, written to this GPU's memory
   int to = kNowhere;          ///< GPU whose memory it is written to
   std::uint64_t address = 0;  ///< there; spreads the packets over the links
+  std::array<Place, kMostSources> sources{};  ///< of the loads, those received first
+  Place here;                                 ///< of the store to this GPU's memory
+  Place there;                                ///< of the store to the other's
+  sim::Bytes available;       ///< flags inside the data: so much of what is received is there already
   MoveClient* client = nullptr;
   std::uint32_t cookie = 0;
 };
@@ -56,6 +76,7 @@ class MoveTable {
     sim::Time visible;          // when the latest acknowledgement is here
     bool issued = false;
     MoveId next_free = 0;
+    MemorySystem::Cursor arriving;  // at the receiving memory
     Move move;
   };
   MoveId add(const Move& move, Mover& mover) {
@@ -66,7 +87,11 @@ class MoveTable {
     } else {
       free_ = entries_[id].next_free;
     }
-    entries_[id] = {&mover, {}, {}, false, kNone, move};
+    entries_[id] = {&mover, {}, {}, false, kNone, {}, move};
+    if (move.to != Move::kNowhere) {
+      const auto bytes = static_cast<std::uint64_t>(move.encoding.wire(move.bytes).count());
+      entries_[id].arriving = {Actor::kCollective, move.there.buffer, move.there.offset, bytes};
+    }
     ++active_;
     return id;
   }

@@ -7,7 +7,7 @@
 
 namespace infold::gpu {
 
-Mover::Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network,
+Mover::Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
              MoveTable& moves, net::Payloads* payloads)
     : setup_(setup),
       events_(events),
@@ -29,58 +29,132 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   stores_ = 1 + static_cast<std::int64_t>(copies.size());
   loaded_ = sim::Bytes{};
   to_load_ = move.bytes;
-  loads_per_byte_ = move.loads;
-  const std::int64_t block = network_.spec().interleave_block.count();
-  to_block_end_ =
-      sim::Bytes{block - static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block))};
+  available_ = move.encoding.flags_inside && move.received > 0 ? move.available : move.bytes;
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
-  const std::int64_t access = std::max(kWarpAccess, network_.spec().packet.payload.count());
+  const std::int64_t access = std::max<std::int64_t>(
+      move.encoding.access, move.encoding.data_in(network_.spec().packet.payload.count()));
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
-  const sim::Bytes whole{std::max<std::int64_t>(accesses, 1) * access};
-  // What the window and the buffers hold comes first, and no element is cut in two.
-  const sim::Bytes most = sim::min(sim::min(whole, setup_.window), network_.max_burst());
-  unit_size_ = sim::max(most / kVectorAccess * kVectorAccess, sim::Bytes{kVectorAccess});
+  const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
+  // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
+  const std::int64_t fits = move.encoding.data_in(sim::min(setup_.window, network_.max_burst()).count());
+  const std::int64_t grain = std::max<std::int64_t>(move.encoding.whole, kVectorAccess);
+  unit_size_ = sim::Bytes{std::max(std::min(whole, fits) / grain * grain, grain)};
+  unit_wire_ = move.encoding.wire(unit_size_);
+  look_up_block(move);
+  open_cursors(move);
   load_more();
 }
 
+void Mover::open_cursors(const Move& move) {
+  const auto data = static_cast<std::uint64_t>(move.bytes.count());
+  const auto encoded = static_cast<std::uint64_t>(move.encoding.wire(move.bytes).count());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(move.loads); ++i) {
+    const Place& from = move.sources[i];
+    const bool received = i < static_cast<std::size_t>(move.received);
+    sources_[i] = {Actor::kCollective, from.buffer, from.offset, received ? encoded : data};
+  }
+  if (move.stores_here) here_ = {Actor::kCollective, move.here.buffer, move.here.offset, data};
+}
+
+/// A unit ends where its block of interleaved addresses ends, so that all of it goes one way. What is stored
+/// whole goes the way of its first byte.
+void Mover::look_up_block(const Move& move) {
+  const auto block = network_.spec().interleave_block.count();
+  const auto within = static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) +
+                      move.encoding.wire(loaded_).count();
+  const std::int64_t room = move.encoding.data_in(block - within % block);
+  to_block_end_ = sim::Bytes{std::max<std::int64_t>(room - room % move.encoding.whole, move.encoding.whole)};
+}
+
 void Mover::load_more() {
+  const Move& move = moves_[current_].move;
   const sim::Time now = events_.now();
   while (loaded_ < to_load_) {
-    // A unit ends where its block of interleaved addresses ends, so that all of it goes one way.
     const sim::Bytes unit = sim::min(sim::min(unit_size_, to_block_end_), to_load_ - loaded_);
-    if (in_flight_ + unit * stores_ > setup_.window * stores_) return;
-    in_flight_ += unit * stores_;
-    const sim::Bytes loads = unit * loads_per_byte_;
+    const sim::Bytes wire = unit == unit_size_ ? unit_wire_ : move.encoding.wire(unit);
+    // One unit is always under way, however narrow the window.
+    if (in_flight_ > sim::Bytes{} && in_flight_ + wire * stores_ > setup_.window * stores_) return;
+    in_flight_ += wire * stores_;
+    const bool polls = move.encoding.flags_inside && move.received > 0;
     // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
-    // the rest comes in faster than it goes out.
-    const sim::Time port = sim::max(load_port_free_, memory_.read(loads, now));
-    const sim::Bytes first = sim::min(unit, sim::Bytes{kWarpAccess}) * loads_per_byte_;
+    // the rest comes in faster than it goes out. What is polled for comes when it has landed.
+    const int skipped = polls ? move.received : 0;
+    const int streams = move.loads - skipped;
+    const sim::Bytes loads = unit * streams;
+    sim::Time port = load_port_free_;
+    for (int i = skipped; i < move.loads; ++i) {
+      const auto n = static_cast<std::uint32_t>(unit.count());
+      port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
+    }
+    const sim::Bytes first = sim::min(unit, sim::Bytes{move.encoding.access}) * streams;
     const sim::Time ready = port + port_pace_.time(first);
     load_port_free_ = port + port_pace_.time(loads);
-    if (loading_.empty()) events_.schedule(ready, sim::Priority::kWork, *this, kLoaded);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
                    static_cast<std::uint32_t>(unit.count())});
     loaded_ += unit;
     to_block_end_ -= unit;
-    if (to_block_end_ == sim::Bytes{}) to_block_end_ = network_.spec().interleave_block;
+    if (to_block_end_ == sim::Bytes{}) look_up_block(move);
+    see_landed();
+    if (loading_.size() == 1) await_first();
   }
+}
+
+/// Warps poll for what they receive: the units whose data are there have them a poll later.
+void Mover::see_landed() {
+  for (; seen_ < loading_.size(); ++seen_) {
+    Unit& unit = loading_[seen_];
+    const Move& move = moves_[unit.move].move;
+    if (!move.encoding.flags_inside || move.received == 0) continue;
+    const sim::Bytes end{unit.offset + unit.bytes};
+    if (end > available_) return;
+    const sim::Bytes wire = move.encoding.wire(sim::Bytes{unit.bytes});
+    const sim::Bytes loads = wire * move.received;
+    sim::Time there = events_.now();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(move.received); ++i) {
+      const auto n = static_cast<std::uint32_t>(wire.count());
+      there = sim::max(there, memory_.read_at_l2(sources_[i], n, events_.now()));
+    }
+    there += setup_.poll * move.encoding.reads;
+    // Loads of memory are still on their way: what is polled for passes the port before them.
+    poll_port_free_ = sim::max(poll_port_free_, there) + port_pace_.time(loads);
+    unit.ready = sim::max(unit.ready, poll_port_free_);
+  }
+}
+
+/// The first unit is stored when it is there; if that is not known yet, available() will ask again.
+void Mover::await_first() {
+  if (loading_.empty()) return;
+  if (seen_ == 0) {
+    idle_since_ = events_.now();
+    return;
+  }
+  events_.schedule(sim::max(loading_.front().ready, events_.now()), sim::Priority::kWork, *this, kLoaded);
+}
+
+void Mover::available(sim::Bytes data) {
+  available_ = data;
+  const bool idle = seen_ == 0 && !loading_.empty();
+  see_landed();
+  if (!idle || seen_ == 0) return;
+  polled_ += events_.now() - idle_since_;
+  await_first();
 }
 
 void Mover::handle(std::uint32_t event) {
   if (event != kLoaded) return finish(event - kComplete);
   const Unit unit = loading_.front();
   loading_.pop();
-  if (!loading_.empty()) events_.schedule(loading_.front().ready, sim::Priority::kWork, *this, kLoaded);
+  --seen_;
+  await_first();
   store(unit);
 }
 
 void Mover::store(const Unit& unit) {
   MoveTable::Entry& entry = moves_[unit.move];
   const Move& move = entry.move;
-  const sim::Bytes bytes{unit.bytes};
   const bool last = unit.offset + unit.bytes == move.bytes.count();
   entry.issued = last;
-  if (move.stores_here) memory_.write(bytes, events_.now());
+  if (move.stores_here) memory_.write(here_, unit.bytes, events_.now());
   net::ValuesId values = 0;
   if (payloads_ != nullptr) {
     values = payloads_->take(unit.bytes);
@@ -93,7 +167,7 @@ void Mover::store(const Unit& unit) {
       send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes}, values);
     }
   } else {
-    in_flight_ -= bytes;
+    in_flight_ -= move.encoding.wire(sim::Bytes{unit.bytes});
   }
   if (payloads_ != nullptr) payloads_->give_back(values);
   if (last) {
@@ -106,24 +180,30 @@ void Mover::store(const Unit& unit) {
 }
 
 void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
-  moves_[unit.move].unacknowledged += sim::Bytes{unit.bytes};
+  const auto at = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.offset}).count());
+  const auto wire = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.bytes}).count());
+  moves_[unit.move].unacknowledged += sim::Bytes{wire};
   const auto payload = static_cast<std::uint32_t>(network_.spec().packet.payload.count());
   const bool burst = setup_.burst > sim::Bytes{};
   net::Packet packet;
   packet.flow = unit.move;
   packet.source = setup_.gpu;
   packet.destination = static_cast<net::NodeId>(move.to);
-  packet.spread = network_.spread_of(move.address + unit.offset);
+  packet.spread = network_.spread_of(move.address + at);
   // Values belong to packets that stay whole, so with values on a train is cut here.
-  const std::uint32_t step = payloads_ != nullptr && !burst ? payload : unit.bytes;
-  for (std::uint32_t done = 0; done < unit.bytes; done += step) {
-    packet.offset = unit.offset + done;
-    packet.payload = static_cast<std::uint16_t>(std::min(step, unit.bytes - done));
+  const auto most = static_cast<std::uint32_t>(network_.max_burst().count());
+  const std::uint32_t step = payloads_ != nullptr && !burst ? payload : std::min(wire, most);
+  for (std::uint32_t done = 0; done < wire; done += step) {
+    packet.offset = at + done;
+    packet.payload = static_cast<std::uint16_t>(std::min(step, wire - done));
     packet.packets = static_cast<std::uint16_t>((packet.payload + payload - 1) / payload);
     if (payloads_ != nullptr) {
-      packet.values = payloads_->take(packet.payload);
-      std::ranges::copy((*payloads_)[values].subspan(done, packet.payload),
-                        (*payloads_)[packet.values].begin());
+      const auto from = std::min<std::int64_t>(move.encoding.data_in(done), unit.bytes);
+      const auto to = std::min<std::int64_t>(move.encoding.data_in(done + packet.payload), unit.bytes);
+      packet.values = payloads_->take(static_cast<std::uint32_t>(to - from));
+      std::ranges::copy(
+          (*payloads_)[values].subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+          (*payloads_)[packet.values].begin());
     }
     network_.send(packet, setup_.sender);
   }
@@ -132,7 +212,8 @@ void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
 void Mover::departed(sim::Bytes bytes) {
   in_flight_ -= bytes;
   // Called for every packet, while most often there is nothing left to load or no room for a whole unit.
-  if (busy_ && loaded_ < to_load_ && in_flight_ + unit_size_ * stores_ <= setup_.window * stores_)
+  if (busy_ && loaded_ < to_load_ &&
+      (in_flight_ + unit_wire_ * stores_ <= setup_.window * stores_ || in_flight_ == sim::Bytes{}))
     load_more();
 }
 

@@ -3,11 +3,12 @@
 // memory, and its turn at the links: a store holds its registers until the link has taken it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "gpu/memory.h"
+#include "gpu/memory_system.h"
 #include "gpu/move.h"
 #include "net/network.h"
 #include "net/payloads.h"
@@ -24,8 +25,9 @@ class Mover final : public sim::Handler {
     sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
     sim::Bytes burst;          ///< 0: packet by packet
     sim::Bandwidth port;       ///< of the SM, each way
+    sim::Time poll{};          ///< from data's being there to a polling warp's having them
   };
-  Mover(const Setup& setup, sim::EventQueue& events, Memory& memory, net::Network& network, MoveTable& moves,
+  Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network, MoveTable& moves,
         net::Payloads* payloads);
 
   /// Requires: idle(), that is the last move was issued; move.bytes > 0.
@@ -34,6 +36,10 @@ class Mover final : public sim::Handler {
   void start(const Move& move, std::span<const Move> copies = {});
   bool idle() const { return !busy_; }
   std::uint32_t sender() const { return setup_.sender; }
+  /// Of a move whose data carry their flags: everything received before `data` bytes is there now.
+  void available(sim::Bytes data);
+  /// How long it has polled for data that were not there.
+  sim::Time polled() const { return polled_; }
   /// Bytes it stored have left for the wire: there is room for more loads.
   void departed(sim::Bytes bytes);
   /// Bytes it stored are visible at their destination; it will know at `at`, which is now or later.
@@ -46,18 +52,20 @@ class Mover final : public sim::Handler {
     std::uint32_t offset;
     std::uint32_t bytes;
   };
-  /// One load instruction of a warp: 32 threads of 16 bytes.
-  static constexpr std::int64_t kWarpAccess = 512;
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
   static constexpr std::int64_t kGrain = 32;
 
-  /// Events: the first unit's loads are there, or a move is complete (its id follows).
+  /// Events: the first unit is there, or a move is complete (its id follows).
   static constexpr std::uint32_t kLoaded = 0;
   static constexpr std::uint32_t kComplete = 1;
 
   void handle(std::uint32_t event) override;
   void load_more();
+  void see_landed();
+  void await_first();
+  void look_up_block(const Move& move);
+  void open_cursors(const Move& move);
   void store(const Unit& unit);
   void send(const Move& move, const Unit& unit, net::ValuesId values);
   void finish_if_done(MoveId id);
@@ -65,25 +73,32 @@ class Mover final : public sim::Handler {
 
   Setup setup_;
   sim::EventQueue& events_;
-  Memory& memory_;
+  MemorySystem& memory_;
   net::Network& network_;
   MoveTable& moves_;
   net::Payloads* payloads_;  // null: values off
   sim::Pace port_pace_;
   sim::Bytes largest_unit_;
-  sim::Bytes unit_size_;  // of the current move
+  sim::Bytes unit_size_;  // of the current move, in data
+  sim::Bytes unit_wire_;  // the same as it is stored
   // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
   // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
   std::int64_t stores_ = 1;
   std::vector<MoveId> copies_;  // of the current move
   sim::Time load_port_free_;
+  sim::Time poll_port_free_;
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;
-  sim::Bytes loaded_;        // of the current move
-  sim::Bytes to_load_;       // all of it
-  sim::Bytes to_block_end_;  // from there to the end of its block of interleaved addresses
-  int loads_per_byte_ = 1;
+  sim::Bytes loaded_;       // of the current move
+  sim::Bytes to_load_;      // all of it
+  sim::Bytes to_block_end_;  // data from there to the end of its block of interleaved addresses
+  sim::Bytes available_;    // received data of the current move that are there, if they carry flags
+  std::uint32_t seen_ = 0;  // units being loaded, the first so many, whose received data are there
+  sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
+  sim::Time polled_;
+  std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
+  MemorySystem::Cursor here_;
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 

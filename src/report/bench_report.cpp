@@ -36,22 +36,27 @@ std::string same_gpus(const BenchReport& report) {
 }  // namespace
 
 std::string bench_header(const BenchReport& report) {
+  const char* more = report.residency ? " resident   moving" : "";
+  const char* units = report.residency ? "             (us)     (us)" : "";
   return fmt::format(
       "# infold bench {}: {}{}\n"
       "#\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8} {:>7}  {}\n"
-      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8}\n",
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8} {:>7}{}  {}\n"
+      "# {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8} {:>8}{}\n",
       report.collective, same_gpus(report), report.system, "size", "count", "type", "redop", "system", "algo",
-      "proto", "time", "algbw", "busbw", "#wrong", "burst", "(B)", "(elements)", "", "", "", "", "", "(us)",
-      "(GB/s)", "(GB/s)");
+      "proto", "time", "algbw", "busbw", "#wrong", more, "burst", "(B)", "(elements)", "", "", "", "", "",
+      "(us)", "(GB/s)", "(GB/s)", units);
 }
 
 std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const study::CollectiveResult& r = row.result;
+  const std::string more =
+      report.residency ? fmt::format(" {:>8} {:>8}", narrow(r.resident.in_us()), narrow(r.moving.in_us()))
+                       : "";
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
-  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}  {}\n",
+  return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}{}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, row.algo, row.proto,
-                     narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, burst_text(r.burst));
+                     narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, more, burst_text(r.burst));
 }
 
 std::string bench_footer(const BenchReport& report) {
@@ -65,8 +70,13 @@ std::string bench_footer(const BenchReport& report) {
   }
   const double mean = report.rows.empty() ? 0 : sum / static_cast<double>(report.rows.size());
   std::string text = "#\n";
+  bool chosen = false;
+  for (const BenchRow& row : report.rows) chosen = chosen || row.chosen;
   if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
+  if (chosen) text += "# auto: algo and proto were chosen for each size\n";
+  if (report.residency)
+    text += "# resident: a workgroup on its SM; moving: of that, not waiting for data, room or other ranks\n";
   text +=
       fmt::format("# burst: packets simulated one by one (packet), or up to so many bytes of them as one\n");
   if (report.wall_s) {
@@ -87,6 +97,7 @@ std::string bench_json(const BenchReport& report) {
                        {"gpus", row.gpus},
                        {"algo", row.algo},
                        {"proto", row.proto},
+                       {"auto", row.chosen},
                        {"engine", row.engine},
                        {"bytes", row.bytes.count()},
                        {"count", row.count},
@@ -98,7 +109,10 @@ std::string bench_json(const BenchReport& report) {
                        {"link_bytes_per_gpu", r.link_bytes_per_gpu},
                        {"wire_bytes_per_gpu", r.wire_bytes_per_gpu},
                        {"hbm_bytes_per_gpu", r.hbm_bytes_per_gpu},
+                       {"l2_bytes_per_gpu", r.l2_bytes_per_gpu},
                        {"sms", r.sms},
+                       {"resident_us", rounded(r.resident.in_us())},
+                       {"moving_us", rounded(r.moving.in_us())},
                        {"burst_bytes", r.burst.count()}});
     hops += r.packet_hops;
     events += r.events;

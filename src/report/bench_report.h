@@ -14,6 +14,7 @@ struct BenchRow {
   std::string system;
   std::string algo;
   std::string proto;
+  bool chosen = false;  ///< algorithm or protocol were left to auto
   std::string engine;
   int gpus = 0;
   sim::Bytes bytes;
@@ -28,6 +29,7 @@ struct BenchReport {
   bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;
+  bool residency = false;  ///< the table shows how long workgroups were there and how long they moved data
   std::vector<BenchRow> rows;
   std::optional<double> wall_s;  ///< left out when the output must be the same on every run
 };

@@ -24,6 +24,14 @@ std::optional<sim::Refusal> check(const SystemSpec& system) {
                     "slice_steps)",
                     c.slices_per_chunk, slots)};
   }
+  for (const coll::Protocol p : {coll::Protocol::kLl, coll::Protocol::kLl128}) {
+    if (coll::for_protocol(c, p).buffer > sim::Bytes{}) continue;
+    const gpu::Encoding e = coll::encoding_of(p);
+    return sim::Refusal{fmt::format("coll.{}.buffer", sim::name_of(p)),
+                        fmt::format("a step of it (buffer / buffer_steps) must hold the {} bytes that a warp "
+                                    "stores at once",
+                                    e.wire(sim::Bytes{e.access}).count())};
+  }
   if (c.channels > system.machine.gpu.sms) {
     return sim::Refusal{"coll.channels", fmt::format("{} channels need an SM each, and the GPU has {}",
                                                      c.channels, system.machine.gpu.sms)};

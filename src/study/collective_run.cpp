@@ -10,6 +10,7 @@
 
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "sim/random.h"
 #include "study/stream.h"
 
 namespace infold::study {
@@ -92,6 +93,11 @@ class Bench {
       sum += machine_.network().payload_sent(static_cast<net::NodeId>(g));
     return sum;
   }
+  coll::Residency residency() const {
+    coll::Residency sum;
+    for (const auto& s : streams_) sum += s->residency();
+    return sum;
+  }
   std::vector<std::string> who_waits() const {
     std::vector<std::string> lines;
     for (const auto& s : streams_) {
@@ -138,12 +144,20 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
     if (machine.blueprint().is_gpu(link->from())) wire += link->traffic().wire_bytes;
   }
   r.wire_bytes_per_gpu = wire / share;
-  std::uint64_t memory = 0;
+  std::uint64_t hbm = 0;
+  std::uint64_t l2 = 0;
   for (int g = 0; g < machine.gpus(); ++g) {
-    memory += machine.gpu(g).memory().read_bytes + machine.gpu(g).memory().written_bytes;
+    const gpu::MemorySystem& memory = machine.gpu(g).memory();
+    hbm += memory.hbm_read_bytes() + memory.hbm_written_bytes() + memory.unwritten();
+    l2 += memory.traffic().total().l2_read + memory.traffic().total().l2_written;
   }
-  r.hbm_bytes_per_gpu = memory / share;
+  r.hbm_bytes_per_gpu = hbm / share;
+  r.l2_bytes_per_gpu = l2 / share;
   r.sms = program.channels * job.concurrent;
+  const coll::Residency residency = bench.residency();
+  const auto workgroups = static_cast<std::int64_t>(share) * r.sms;
+  r.resident = residency.resident / workgroups;
+  r.moving = (residency.resident - residency.waiting) / workgroups;
   r.packet_hops = machine.network().packet_hops();
   return r;
 }
@@ -167,7 +181,7 @@ coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus
                                         .bytes = job.bytes,
                                         .gpus = gpus,
                                         .fabric = &blueprint,
-                                        .tuning = job.system->coll,
+                                        .tuning = coll::for_protocol(job.system->coll, job.protocol),
                                         .root = job.root});
 }
 
@@ -221,6 +235,11 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
   if (job.program != nullptr) return std::nullopt;
+  if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
+    return fmt::format(
+        "{} stores straight into outputs, which needs the fence of the protocol simple, not {}",
+        job.algorithm->name, sim::name_of(job.protocol));
+  }
   if (!job.algorithm->offers(job.collective)) {
     return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,
                        sim::name_of(job.collective), coll::offered_by(*job.algorithm),
@@ -240,7 +259,7 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
                               .bytes = job.bytes,
                               .gpus = gpus,
                               .fabric = nullptr,
-                              .tuning = job.system->coll,
+                              .tuning = coll::for_protocol(job.system->coll, job.protocol),
                               .root = job.root};
   if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
     return fmt::format(
@@ -266,6 +285,16 @@ std::variant<Prepared, JobRefused> prepare(const CollectiveJob& job) {
 }
 
 }  // namespace
+
+std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
+  sim::Random random(seed);
+  std::vector<sim::Time> delays;
+  for (int rank = 0; rank < gpus; ++rank) {
+    const auto range = static_cast<std::uint64_t>(most.count_ps()) + 1;
+    delays.push_back(sim::Time::ps(static_cast<std::int64_t>(random.below(range))));
+  }
+  return delays;
+}
 
 std::optional<std::string> refuse(const CollectiveJob& job) {
   auto prepared = prepare(job);

@@ -25,6 +25,7 @@ struct CollectiveJob {
   const SystemSpec* system = nullptr;          ///< passed check()
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program
   const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
+  coll::Protocol protocol = coll::Protocol::kSimple;
   coll::Collective collective = coll::Collective::kAllReduce;
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;
@@ -37,7 +38,11 @@ struct CollectiveJob {
   bool check = false;        ///< carry values and compare every rank's result
   bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
+  std::vector<sim::Time> delays = {};  ///< by which each rank reaches each iteration late; empty: none
 };
+
+/// Delays that are uniform between nothing and `most`.
+std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed);
 
 struct CollectiveResult {
   sim::Time time;  ///< of one iteration
@@ -47,8 +52,11 @@ struct CollectiveResult {
   std::optional<std::uint64_t> wrong;    ///< elements, with check
   std::uint64_t link_bytes_per_gpu = 0;  ///< data that left a GPU by its links, mean, per iteration
   std::uint64_t wire_bytes_per_gpu = 0;  ///< the same with headers, acknowledgements and flags
-  std::uint64_t hbm_bytes_per_gpu = 0;   ///< read and written
+  std::uint64_t l2_bytes_per_gpu = 0;    ///< read and written at L2: what the algorithm moves
+  std::uint64_t hbm_bytes_per_gpu = 0;   ///< read and written at memory: what L2 could not keep
   int sms = 0;                           ///< held on each GPU while it runs
+  sim::Time resident;                    ///< of a workgroup on its SM, mean, per iteration
+  sim::Time moving;                      ///< of that, not waiting for data, room or acknowledgements
   sim::Bytes burst;                      ///< that was used; 0: packet by packet
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;

@@ -7,7 +7,7 @@ namespace infold::study {
 
 Stream::Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program,
                std::vector<int> gpus, std::uint64_t seed)
-    : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)) {
+    : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)), buffers_(machine, gpus_, coll::buffers_for(program)), stream_(seed - 1) {
   if (job.check) {
     const coll::Values::Kind kind{.type = job.type,
                                   .op = job.op,
@@ -22,11 +22,12 @@ Stream::Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Prog
 void Stream::enqueue(int iteration, int rank, sim::Time at) {
   const auto index = static_cast<std::size_t>(iteration);
   if (executions_.size() == index) {
-    coll::Execution::Options options{.values = values_.get(), .trace = nullptr, .rank_done = {}};
+    coll::Execution::Options options{.values = values_.get(), .trace = nullptr, .rank_done = {}, .buffers = &buffers_, .stream = stream_};
     options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
     executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
   }
-  executions_[index]->enqueue(rank, at);
+  const auto gpu = static_cast<std::size_t>(gpus_[static_cast<std::size_t>(rank)]);
+  executions_[index]->enqueue(rank, job_.delays.empty() ? at : at + job_.delays[gpu]);
 }
 
 void Stream::rank_done(int iteration, int rank, sim::Time at) {
@@ -37,6 +38,12 @@ void Stream::rank_done(int iteration, int rank, sim::Time at) {
   }
   // The host may still be busy enqueueing it.
   enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
+}
+
+coll::Residency Stream::residency() const {
+  coll::Residency sum;
+  for (const auto& e : executions_) sum += e->residency();
+  return sum;
 }
 
 std::vector<std::string> Stream::who_waits() const {

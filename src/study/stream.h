@@ -15,8 +15,8 @@ namespace infold::study {
 
 class Stream {
  public:
-  /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Streams of different seeds have
-  /// different values.
+  /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Streams of different seeds, from 1
+  /// on, have different values and run side by side.
   Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus,
          std::uint64_t seed);
 
@@ -24,6 +24,7 @@ class Stream {
   sim::Time end() const { return end_; }
   /// Requires: the job is checked.
   std::uint64_t wrong() const { return values_->wrong(); }
+  coll::Residency residency() const;
   std::vector<std::string> who_waits() const;
 
  private:
@@ -34,6 +35,8 @@ class Stream {
   gpu::Machine& machine_;
   const coll::Program& program_;
   std::vector<int> gpus_;
+  coll::Buffers buffers_;
+  std::size_t stream_;  // of its GPUs
   std::unique_ptr<coll::Values> values_;
   std::vector<std::unique_ptr<coll::Execution>> executions_;
   int finished_ranks_ = 0;

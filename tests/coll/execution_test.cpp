@@ -13,7 +13,8 @@ class ExecutionTest : public testing::Test {
   static gpu::MachineSpec machine_spec() {
     gpu::MachineSpec spec;
     spec.gpus = 4;
-    spec.gpu.launch = 5_us;
+    spec.gpu.launch = 4_us;
+    spec.gpu.launch_gap = 1_us;
     return spec;
   }
   static Tuning tuning() {
@@ -56,7 +57,7 @@ TEST_F(ExecutionTest, GivesItsSmsBack) {
   const Program program = compiled(Collective::kAllReduce, 40'000_B);
   Execution execution(machine, program, gpus, options());
   for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 0_us);
-  machine.events().run(1);
+  machine.events().run(4);  // the four streams come to it
   EXPECT_EQ(machine.gpu(0).workgroups(), 2) << "one a channel while it runs";
   machine.events().run();
   for (int gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(machine.gpu(gpu).workgroups(), 0);
@@ -225,9 +226,9 @@ TEST(Execution, AStepMayReceiveFromSeveralAndSendToSeveral) {
     Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kAvg, 9);
     hand.run(burst, &values);
     EXPECT_EQ(values.wrong(), 0u);
-    const auto& memory = hand.machine->gpu(0).memory();
-    EXPECT_EQ(memory.read_bytes, 3u * 60'000) << "loaded once, however many it is sent to";
-    EXPECT_EQ(memory.written_bytes, 3u * 60'000) << "two that arrive, and the output";
+    const gpu::Traffic memory = hand.machine->gpu(0).memory().traffic().total();
+    EXPECT_EQ(memory.l2_read, 3u * 60'000) << "loaded once, however many it is sent to";
+    EXPECT_EQ(memory.l2_written, 3u * 60'000) << "two that arrive, and the output";
     EXPECT_EQ(hand.machine->network().payload_sent(0), 2u * 60'000) << "each receiver has a copy sent";
     const sim::Time with_values = hand.end;
     hand.run(burst, nullptr);
@@ -257,9 +258,9 @@ TEST(Execution, AStepMayFoldWhatIsHeldAndPutItIntoTheOutputsOfOthers) {
   Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kInt32, ReduceOp::kSum, 9);
   hand.run(0_B, &values);
   EXPECT_EQ(values.wrong(), 0u);
-  const auto& memory = hand.machine->gpu(1).memory();
-  EXPECT_EQ(memory.read_bytes, 60'000u) << "its input; nothing is copied out of a buffer";
-  EXPECT_EQ(memory.written_bytes, 60'000u);
+  const gpu::Traffic memory = hand.machine->gpu(1).memory().traffic().total();
+  EXPECT_EQ(memory.l2_read, 60'000u) << "its input; nothing is copied out of a buffer";
+  EXPECT_EQ(memory.l2_written, 60'000u);
 }
 
 TEST(Execution, AStepWithoutBytesIsAFlag) {

@@ -72,14 +72,14 @@ class MoverScene {
     sim::Bytes window = 32_KiB;
     sim::Bytes burst;
     sim::Bandwidth port = 90_GBps;
-    HbmSpec hbm{.bandwidth = 2'000_GBps, .latency = 500_ns, .capacity = 1_GiB};
+    GpuSpec gpu = {};
     net::FabricSpec fabric = {};
     bool functional = false;
   };
   explicit MoverScene(const Settings& s)
       : blueprint(std::get<net::Blueprint>(net::draw(s.fabric, 2))),
         network(events, blueprint, s.fabric, s.burst == sim::Bytes{}),
-        memory(s.hbm),
+        memory(s.gpu, Contention{}),
         near(*this),
         far(*this),
         client(events),
@@ -94,8 +94,12 @@ class MoverScene {
     m.bytes = bytes;
     m.to = to;
     m.client = &client;
+    for (std::size_t i = 0; i < m.sources.size(); ++i) m.sources[i].buffer = 1'000'000 * (i + 1);
     return m;
   }
+
+  std::uint64_t read_bytes() const { return memory.traffic().total().l2_read; }
+  std::uint64_t written_bytes() const { return memory.traffic().total().l2_written; }
 
   /// GPU 0's ports: what leaves and what is acknowledged goes to the mover.
   struct Near final : net::Endpoint {
@@ -141,7 +145,7 @@ class MoverScene {
   sim::EventQueue events;
   net::Blueprint blueprint;
   net::Network network;
-  Memory memory;
+  MemorySystem memory;
   net::Payloads payloads;
   MoveTable moves;
   Near near;

@@ -21,7 +21,7 @@ void any_system(SystemSpec& system, net::Topology topology, sim::Random& random)
   system.machine.fabric = fabric.spec;
   auto& gpu = system.machine.gpu;
   gpu.hbm.bandwidth = any_of(random, {20_GBps, 900_GBps, 2039_GBps});
-  gpu.hbm.latency = sim::Time::ns(any_of(random, {0, 400, 3'000}));
+  gpu.hbm.access = sim::Time::ns(any_of(random, {0, 400, 3'000}));
   gpu.sm_port = any_of(random, {1_B, 64_B});
   gpu.poll = sim::Time::ns(any_of(random, {0, 300}));
   coll::Tuning& t = system.coll;

@@ -15,14 +15,15 @@ TEST(CollectiveRun, ASingleGpuCopiesAndUsesNoLink) {
     EXPECT_EQ(r.wrong, 0u);
     EXPECT_EQ(r.link_bytes_per_gpu, 0u);
     EXPECT_EQ(r.wire_bytes_per_gpu, 0u);
-    EXPECT_EQ(r.hbm_bytes_per_gpu, 200'000u) << "read once, written once";
+    EXPECT_EQ(r.l2_bytes_per_gpu, 200'000u) << "read once, written once";
     EXPECT_EQ(r.busbw_gbps, 0);
   }
 }
 
 TEST(CollectiveRun, NoBytesTakeTheTimeOfALaunch) {
   SystemSpec system = small_system();
-  system.machine.gpu.launch = 20_us;
+  system.machine.gpu.launch = 18_us;
+  system.machine.gpu.launch_gap = 2_us;
   CollectiveJob job = job_on(system, Collective::kAllReduce, 0_B);
   job.check = true;
   const CollectiveResult r = result_of(job);
@@ -49,7 +50,7 @@ TEST(CollectiveRun, MemoryTrafficFollowsTheSteps) {
   const CollectiveResult r = result_of(job_on(system, Collective::kAllGather, 400'000_B));
   // Own share: read and written here. Each of three others: written into the buffer by a packet, read from
   // there, written to the output.
-  EXPECT_EQ(r.hbm_bytes_per_gpu, 2u * 100'000 + 3u * 3 * 100'000);
+  EXPECT_EQ(r.l2_bytes_per_gpu, 2u * 100'000 + 3u * 3 * 100'000);
 }
 
 TEST(CollectiveRun, BusBandwidthFollowsFromTheTime) {

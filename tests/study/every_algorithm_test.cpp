@@ -143,7 +143,7 @@ TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
       const auto ranks = static_cast<std::uint64_t>(n);
       const auto bytes = static_cast<std::uint64_t>(job.bytes.count());
       EXPECT_EQ(r.link_bytes_per_gpu, formula->links(ranks) * bytes / ranks) << a.name << " " << n;
-      EXPECT_EQ(r.hbm_bytes_per_gpu, formula->memory(ranks, (ranks + 5) / 7) * bytes / ranks)
+      EXPECT_EQ(r.l2_bytes_per_gpu, formula->memory(ranks, (ranks + 5) / 7) * bytes / ranks)
           << a.name << " " << n;
     }
   }

@@ -1,0 +1,52 @@
+// The memory of a communicator on its GPUs: what each rank reduces, where the results go, and the receive
+// buffers of its connections. Collectives that follow each other use the same, so that caches keep what they
+// would keep.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "gpu/machine.h"
+#include "sim/units.h"
+
+namespace infold::coll {
+
+class Buffers {
+ public:
+  struct Sizes {
+    sim::Bytes input;
+    sim::Bytes output;  ///< and scratch memory behind it
+    bool in_place = false;  ///< the output is where the input is, as frameworks do it
+  };
+  Buffers(gpu::Machine& machine, std::vector<int> gpus, const Sizes& sizes)
+      : machine_(machine), gpus_(std::move(gpus)) {
+    for (const int gpu : gpus_) {
+      gpu::AddressSpace& space = machine_.gpu(gpu).core().addresses();
+      inputs_.push_back(space.buffer(sizes.in_place ? sim::max(sizes.input, sizes.output) : sizes.input));
+      outputs_.push_back(sizes.in_place ? inputs_.back() : space.buffer(sizes.output));
+    }
+  }
+
+  std::uint64_t input(int rank) const { return inputs_[static_cast<std::size_t>(rank)]; }
+  std::uint64_t output(int rank) const { return outputs_[static_cast<std::size_t>(rank)]; }
+  /// The buffer at rank `to` that rank `from` fills on a channel.
+  std::uint64_t connection(int from, int to, int channel, sim::Bytes bytes) {
+    const auto [place, added] = connections_.try_emplace({from, to, channel, bytes.count()}, 0);
+    if (added) {
+      const int gpu = gpus_[static_cast<std::size_t>(to)];
+      place->second = machine_.gpu(gpu).core().addresses().buffer(bytes);
+    }
+    return place->second;
+  }
+
+ private:
+  gpu::Machine& machine_;
+  std::vector<int> gpus_;
+  std::vector<std::uint64_t> inputs_;
+  std::vector<std::uint64_t> outputs_;
+  std::map<std::tuple<int, int, int, std::int64_t>, std::uint64_t> connections_;
+};
+
+}  // namespace infold::coll

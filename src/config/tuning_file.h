@@ -1,0 +1,18 @@
+// A table of the best algorithm and protocol by size, to and from YAML.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/diagnostic.h"
+#include "study/choice.h"
+
+namespace infold::config {
+
+/// Reads and checks a file of `kind: tuning`.
+Result<study::TuningTable> load_tuning(std::string_view file);
+
+/// The text that load_tuning reads back as the same table.
+std::string tuning_text(const study::TuningTable& table);
+
+}  // namespace infold::config

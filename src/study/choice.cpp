@@ -1,0 +1,116 @@
+// Compiles each offer and asks the estimator.
+#include "study/choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "coll/estimate.h"
+#include "sim/check.h"
+
+namespace infold::study {
+
+namespace {
+
+/// Protocols with small chunks make long programs. Where a message has many windows each takes as long as the
+/// one before, so the rest of the line is drawn from two points of it.
+constexpr sim::Bytes kLongEnough = sim::Bytes::mib(64);
+
+/// A program that long takes too long to look at, and is not the fastest.
+constexpr std::int64_t kTooManySteps = 5'000'000;
+
+class Guess {
+ public:
+  explicit Guess(const CollectiveJob& job)
+      : job_(job),
+        blueprint_(std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus))),
+        routes_(blueprint_),
+        estimator_(job.system->machine, blueprint_, routes_),
+        gpus_(static_cast<std::size_t>(job.gpus / job.groups)) {
+    std::iota(gpus_.begin(), gpus_.end(), 0);
+  }
+
+  double time_us(const Choice& choice) const {
+    if (choice.protocol == coll::Protocol::kSimple || job_.bytes <= kLongEnough)
+      return time_of(choice, job_.bytes);
+    const sim::Bytes step = coll::size_of(job_.type) * job_.gpus;
+    const auto whole = [&](sim::Bytes n) { return step * (n.count() / step.count()); };
+    const sim::Bytes half = whole(kLongEnough / 2);
+    const sim::Bytes full = whole(kLongEnough);
+    const double slope =
+        (time_of(choice, full) - time_of(choice, half)) / static_cast<double>((full - half).count());
+    return time_of(choice, full) + slope * static_cast<double>((job_.bytes - full).count());
+  }
+
+ private:
+  double time_of(const Choice& choice, sim::Bytes bytes) const {
+    const coll::Request request{.collective = job_.collective,
+                                .bytes = bytes,
+                                .gpus = gpus_,
+                                .fabric = &blueprint_,
+                                .tuning = coll::for_protocol(job_.system->coll, choice.protocol),
+                                .root = job_.root};
+    if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return sim::Time::never().in_us();
+    const coll::Program program = coll::compile(*choice.algorithm, request);
+    return estimator_.time(program, gpus_).in_us();
+  }
+
+  const CollectiveJob& job_;
+  net::Blueprint blueprint_;
+  net::Routes routes_;
+  coll::Estimator estimator_;
+  std::vector<int> gpus_;
+};
+
+}  // namespace
+
+std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algorithm* const> algorithms,
+                           std::span<const coll::Protocol> protocols) {
+  std::vector<Choice> all;
+  for (const coll::Algorithm* a : algorithms) {
+    if (!a->offers(job.collective)) continue;
+    for (const coll::Protocol p : protocols) {
+      if (p == coll::Protocol::kSimple || !a->puts) all.push_back({a, p});
+    }
+  }
+  return all;
+}
+
+Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
+  INFOLD_CHECK(!offers.empty(), "there is something to choose from");
+  if (offers.size() == 1) return offers.front();
+  const Guess guess(job);
+  Choice best = offers.front();
+  double least = guess.time_us(best);
+  for (const Choice& offer : offers.subspan(1)) {
+    const double time = guess.time_us(offer);
+    if (time >= least) continue;
+    least = time;
+    best = offer;
+  }
+  return best;
+}
+
+Choice TuningTable::at(sim::Bytes bytes) const {
+  for (const Row& row : rows) {
+    if (bytes <= row.up_to) return row.choice;
+  }
+  return rows.back().choice;
+}
+
+void TuningTable::add(sim::Bytes bytes, const Choice& best) {
+  if (!rows.empty() && rows.back().choice == best) {
+    rows.back().up_to = bytes;
+  } else {
+    rows.push_back({bytes, best});
+  }
+}
+
+std::optional<std::string> TuningTable::refuse(const CollectiveJob& job) const {
+  if (collective == job.collective && system == job.system->name && gpus == job.gpus) return std::nullopt;
+  return fmt::format("it was made for {} on {} GPUs of {}, not for {} on {} of {}", sim::name_of(collective),
+                     gpus, system, sim::name_of(job.collective), job.gpus, job.system->name);
+}
+
+}  // namespace infold::study

@@ -1,0 +1,48 @@
+// Which algorithm and protocol a collective should use: by estimate from the machine's figures, or by a table
+// of measured choices that a user made earlier.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "study/collective_run.h"
+
+namespace infold::study {
+
+struct Choice {
+  const coll::Algorithm* algorithm = nullptr;
+  coll::Protocol protocol = coll::Protocol::kSimple;
+  bool operator==(const Choice&) const = default;
+};
+
+/// Every algorithm of `algorithms` that offers the job's collective, with every one of `protocols` it can
+/// use.
+std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algorithm* const> algorithms,
+                           std::span<const coll::Protocol> protocols);
+
+/// The offer that is estimated to take least, the first of equals. Requires: offers, a job that passed
+/// refuse(). The job's own algorithm and protocol do not count.
+Choice choose(const CollectiveJob& job, std::span<const Choice> offers);
+
+/// The best choices by size, as `infold bench --tune` finds them.
+struct TuningTable {
+  struct Row {
+    sim::Bytes up_to;  ///< the last row goes on beyond it
+    Choice choice;
+  };
+  coll::Collective collective = coll::Collective::kAllReduce;
+  std::string system;
+  int gpus = 0;
+  std::vector<Row> rows;  ///< in order of size
+
+  /// Requires: rows.
+  Choice at(sim::Bytes bytes) const;
+  /// The best for a size larger than all before.
+  void add(sim::Bytes bytes, const Choice& best);
+  /// Why it says nothing about such a job, if so.
+  std::optional<std::string> refuse(const CollectiveJob& job) const;
+};
+
+}  // namespace infold::study

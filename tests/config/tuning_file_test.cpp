@@ -1,0 +1,62 @@
+// Tables of choices: written and read back, and refused with the place of what is wrong.
+#include "config/tuning_file.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace infold::config {
+namespace {
+
+class TuningFile : public testing::Test {
+ protected:
+  Result<study::TuningTable> load(const std::string& text) {
+    std::ofstream(path) << text;
+    return load_tuning(path);
+  }
+  std::string complaint(const std::string& text) {
+    const auto loaded = load(text);
+    if (ok(loaded)) return "taken";
+    const auto& d = std::get<Diagnostic>(loaded);
+    return std::to_string(d.line) + ":" + std::to_string(d.column) + ": " + d.message;
+  }
+  void TearDown() override { std::filesystem::remove(path); }
+
+  std::string path = testing::TempDir() + "infold_tuning_file_test.yaml";
+  std::string head = "kind: tuning\ncollective: all_reduce\nsystem: x\ngpus: 8\nchoices:\n";
+};
+
+TEST_F(TuningFile, ReadsBackWhatItWrote) {
+  study::TuningTable table{coll::Collective::kAllGather, "hgx-h100", 4, {}};
+  table.add(sim::Bytes{1000}, {coll::find_algorithm("ring"), coll::Protocol::kLl128});
+  table.add(sim::Bytes::mib(3), {coll::find_algorithm("ring"), coll::Protocol::kSimple});
+  const auto loaded = load(tuning_text(table));
+  ASSERT_TRUE(ok(loaded)) << to_string(std::get<Diagnostic>(loaded));
+  EXPECT_EQ(tuning_text(std::get<study::TuningTable>(loaded)), tuning_text(table));
+}
+
+TEST_F(TuningFile, SaysWhereAndWhatIsWrong) {
+  EXPECT_EQ(complaint("kind: system\n" + head.substr(head.find('\n') + 1) +
+                      "  - {up_to: 1 KiB, algo: ring, proto: ll}\n"),
+            "1:7: kind: expected tuning, not 'system'");
+  EXPECT_EQ(complaint(head + "  - {up_to: 1 KiB, algo: rin, proto: ll}\n"),
+            "6:26: algo: unknown algorithm 'rin' (did you mean 'ring'?)");
+  EXPECT_EQ(complaint(head + "  - {up_to: 1 KiB, algo: ring, proto: l}\n"),
+            "6:39: proto: unknown value 'l' (did you mean 'll'?)");
+  EXPECT_EQ(
+      complaint(head +
+                "  - {up_to: 2 KiB, algo: ring, proto: ll}\n  - {up_to: 2 KiB, algo: ring, proto: ll}\n"),
+      "7:13: up_to must be more than in the row before");
+  EXPECT_EQ(complaint(head + "  - {algo: ring, proto: ll}\n"), "6:5: missing key 'up_to'");
+  EXPECT_EQ(complaint("kind: tuning\n"), "1:1: missing key 'collective'");
+  EXPECT_EQ(complaint(head.substr(0, head.size() - 1) + " []\n"),
+            "5:1: choices: expected a list with at least one row");
+}
+
+TEST_F(TuningFile, SaysThatThereIsNoFile) {
+  const auto loaded = load_tuning("/nonexistent/t.yaml");
+  ASSERT_FALSE(ok(loaded));
+  EXPECT_EQ(to_string(std::get<Diagnostic>(loaded)), "/nonexistent/t.yaml: no such file");
+}
+
+}  // namespace
+}  // namespace infold::config
