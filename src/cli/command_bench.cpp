@@ -99,7 +99,7 @@ class BenchCommand {
         system, whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups), gpus);
     for (const auto* algorithm : options_.algorithms) {
       for (const auto protocol : options_.protocols) {
-        const std::vector<study::Choice> offers = offers_for(job, algorithm, protocol);
+        const std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
         // What was asked for by name is refused with the reason, of what is left to auto one must be
         // possible.
         job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
@@ -144,7 +144,7 @@ class BenchCommand {
     std::optional<std::pair<sim::Time, study::Choice>> best;
     for (const auto* algorithm : options_.algorithms) {
       for (const auto protocol : options_.protocols) {
-        std::vector<study::Choice> offers = offers_for(job, algorithm, protocol);
+        std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
         const bool chosen =
             args_.tune.empty() && job.program == nullptr && (algorithm == nullptr || !protocol);
         if (chosen) offers = {choose(job, offers)};
@@ -157,22 +157,6 @@ class BenchCommand {
     }
     if (!args_.tune.empty()) table_.add(job.bytes, best->second);
     return kDone;
-  }
-
-  static std::vector<study::Choice> offers_for(const study::CollectiveJob& job,
-                                               const coll::Algorithm* algorithm,
-                                               std::optional<coll::Protocol> protocol) {
-    if (job.program != nullptr) return {study::Choice{nullptr, job.program->tuning.protocol}};
-    std::vector<const coll::Algorithm*> algorithms = {algorithm};
-    std::vector<coll::Protocol> protocols;
-    if (algorithm == nullptr) {
-      algorithms.clear();
-      for (const auto& a : coll::algorithms()) algorithms.push_back(&a);
-    }
-    for (const auto& p : coll::kProtocolNames) {
-      if (!protocol || *protocol == p.value) protocols.push_back(p.value);
-    }
-    return study::offers(job, algorithms, protocols);
   }
 
   /// What the table says, if it is among the offers; otherwise by estimate.

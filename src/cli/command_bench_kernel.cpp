@@ -1,4 +1,4 @@
-// infold bench gemm|conv|copy|stream|attention: one kernel on one GPU.
+// infold bench gemm|conv|copy|stream|attention: a kernel on one GPU, alone or beside a collective.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -7,22 +7,109 @@
 #include <optional>
 
 #include "cli/app.h"
+#include "cli/bench_options.h"
 #include "cli/interrupt.h"
 #include "cli/kernel_options.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "report/kernel_report.h"
+#include "study/beside_run.h"
+#include "study/choice.h"
 
 namespace infold::cli {
 
 namespace {
 
+/// Prints why there is no result, if so; otherwise the exit code is kDone.
+template <class Outcome>
+int failure(const Outcome& outcome) {
+  if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
+  if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
+  if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome)) {
+    fmt::print(stderr, "infold: nothing can happen any more and work is unfinished\n");
+    for (const std::string& line : deadlock->waiting) fmt::print(stderr, "  {}\n", line);
+    return kFailed;
+  }
+  return kDone;
+}
+
+/// The collective to run beside, on its system.
+std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& args,
+                                                      const study::SystemSpec& system) {
+  BenchArguments bench;
+  bench.collective = args.beside;
+  bench.begin = bench.end = args.beside_size;
+  bench.algorithms = args.algorithm;
+  bench.protocols = args.protocol;
+  bench.burst = args.burst;
+  auto understood = understand(bench);
+  if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
+  const auto& options = std::get<BenchOptions>(understood);
+  if (options.algorithms.size() != 1 || options.protocols.size() != 1)
+    return bad_input("--beside: one algorithm and one protocol");
+  const int gpus = system.machine.gpus;
+  study::CollectiveJob job{.system = &system,
+                           .collective = options.collective,
+                           .bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus),
+                           .gpus = gpus,
+                           .burst = options.burst};
+  const auto offers = study::offers_of(job, options.algorithms.front(), options.protocols.front());
+  job.algorithm = offers.empty() ? options.algorithms.front() : offers.front().algorithm;
+  job.protocol = options.protocols.front().value_or(coll::Protocol::kSimple);
+  if (job.algorithm == nullptr) return bad_input("--beside: nothing to choose from");
+  if (auto why = study::refuse(job)) return bad_input(*why);
+  if (!offers.empty()) {
+    const study::Choice choice = study::choose(job, offers);
+    job.algorithm = choice.algorithm;
+    job.protocol = choice.protocol;
+  }
+  return job;
+}
+
+int run_beside(const KernelArguments& args, const study::SystemSpec& system, study::KernelJob kernel,
+               report::KernelReport& report) {
+  auto collective = collective_of(args, system);
+  if (const int* exit = std::get_if<int>(&collective)) return *exit;
+  auto contention = understand_contention(args.without);
+  if (const auto* complaint = std::get_if<std::string>(&contention)) return bad_input(*complaint);
+  kernel.sms_reserved = 0;
+  const study::BesideJob job{.kernel = kernel,
+                             .collective = std::get<study::CollectiveJob>(collective),
+                             .core = {.contention = std::get<gpu::Contention>(contention),
+                                      .reserved_sms = args.sms_reserved,
+                                      .collective_priority = args.priority}};
+  const auto outcome = study::run(job, [](double) { return !interrupted(); });
+  if (const int exit = failure(outcome); exit != kDone) return exit;
+  report.beside = report::BesideReport{.collective = args.beside,
+                                       .system = system.name,
+                                       .algorithm = std::string(job.collective.algorithm->name),
+                                       .protocol = std::string(sim::name_of(job.collective.protocol)),
+                                       .bytes = job.collective.bytes,
+                                       .result = std::get<study::BesideResult>(outcome)};
+  return kDone;
+}
+
 int run_kernel(const KernelArguments& args) {
   auto understood = understand(args);
   if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
   const auto& options = std::get<KernelOptions>(understood);
-  const auto gpu = load_gpu(args.gpu, args.sets);
-  if (!gpu) return kBadInput;
+  const bool beside = !args.beside.empty();
+  std::optional<std::vector<study::SystemSpec>> systems;
+  std::optional<gpu::GpuSpec> gpu;
+  if (beside) {
+    std::vector<std::string> sets = args.sets;
+    if (args.coll_channels > 0) sets.push_back(fmt::format("coll.channels={}", args.coll_channels));
+    systems = load_systems(args.system, sets);
+    if (!systems) return kBadInput;
+    if (systems->size() != 1) return bad_input("--beside: one system");
+    if (args.sms_taken > 0) return bad_input("--sms-taken: with --beside the collective takes them");
+    gpu = systems->front().machine.gpu;
+    if (!args.gpu.empty() && args.gpu != gpu->name)
+      return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
+  } else {
+    gpu = load_gpu(args.gpu.empty() ? "a100-80" : args.gpu, args.sets);
+    if (!gpu) return kBadInput;
+  }
 
   const study::KernelJob job{.gpu = &*gpu,
                              .kernel = options.kernel,
@@ -31,14 +118,8 @@ int run_kernel(const KernelArguments& args) {
                              .sms_reserved = args.sms_reserved,
                              .contention = {}};
   const auto started = std::chrono::steady_clock::now();
-  auto outcome = study::run(job, [](double) { return !interrupted(); });
-  if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
-  if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
-  if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome)) {
-    fmt::print(stderr, "infold: nothing can happen any more and work is unfinished\n");
-    for (const std::string& line : deadlock->waiting) fmt::print(stderr, "  {}\n", line);
-    return kFailed;
-  }
+  const auto outcome = study::run(job, [](double) { return !interrupted(); });
+  if (const int exit = failure(outcome); exit != kDone) return exit;
   report::KernelReport report{.kernel = args.kernel,
                               .gpu = gpu->name,
                               .dtype = std::string(sim::name_of(options.precision)),
@@ -47,8 +128,12 @@ int run_kernel(const KernelArguments& args) {
                               .sms_reserved = args.sms_reserved,
                               .copied = {},
                               .result = std::get<study::KernelResult>(outcome),
+                              .beside = std::nullopt,
                               .wall_s = std::nullopt};
   if (const auto* copy = std::get_if<study::CopyKernel>(&options.kernel)) report.copied = copy->bytes;
+  if (beside) {
+    if (const int exit = run_beside(args, systems->front(), job, report); exit != kDone) return exit;
+  }
   if (!args.no_timing) {
     report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/pick.h"
+#include "cli/systems.h"
 #include "config/units.h"
 
 namespace infold::cli {
@@ -142,7 +143,23 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
     c.add_flag("--backward", a.backward, "gradients instead of results");
   }
   c.add_option("-d,--dtype", a.dtype, "fp16, bf16, tf32 or fp32")->capture_default_str();
-  c.add_option("--gpu", a.gpu, "preset or file")->capture_default_str();
+  c.add_option("--gpu", a.gpu, "preset or file (default: a100-80, or the system's with --beside)");
+  c.add_option("--beside", a.beside, "run a collective over all GPUs of a system meanwhile, e.g. all_reduce");
+  c.add_option(kernel == "copy" ? "--beside-size" : "--size,--beside-size", a.beside_size, "its size")
+      ->capture_default_str();
+  c.add_option("--system", a.system, "with --beside: preset or file")->capture_default_str();
+  c.add_option("--algo", a.algorithm, "with --beside: algorithm, or auto")->capture_default_str();
+  c.add_option("--proto", a.protocol, "with --beside: simple, ll, ll128 or auto")->capture_default_str();
+  c.add_option("--burst", a.burst, "with --beside: packets that travel as one, as in 'bench'")
+      ->capture_default_str();
+  c.add_option(kernel == "conv" ? "--coll-channels" : "--channels,--coll-channels", a.coll_channels,
+               "with --beside: workgroups of the collective on each GPU (default: the system's)")
+      ->check(CLI::Range(1, 256));
+  c.add_option("--priority", a.priority, "with --beside: of the collective's stream; compute has 0")
+      ->capture_default_str()
+      ->check(CLI::Range(-100, 100));
+  c.add_option("--without", a.without,
+               "with --beside: give kernel and collective their own of sm, l2, hbm or link, e.g. sm,hbm");
   c.add_option("--sms-taken", a.sms_taken, "SMs that somebody else holds while the kernel runs")
       ->check(CLI::Range(0, 4096));
   c.add_option("--sms-reserved", a.sms_reserved, "SMs that the kernel must leave to collectives")
@@ -152,6 +169,28 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
       ->allow_extra_args(false);
   c.add_flag("--json", a.json, "print JSON");
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
+}
+
+std::variant<gpu::Contention, std::string> understand_contention(const std::string& without) {
+  gpu::Contention shared;
+  if (without.empty()) return shared;
+  const std::vector<std::pair<std::string_view, bool*>> known = {
+      {"sm", &shared.sm}, {"l2", &shared.l2}, {"hbm", &shared.hbm}, {"link", &shared.link}};
+  for (const std::string& name : split(without)) {
+    std::vector<std::string_view> names;
+    bool found = false;
+    for (const auto& [known_name, flag] : known) {
+      names.push_back(known_name);
+      if (known_name != name) continue;
+      *flag = false;
+      found = true;
+    }
+    if (!found) {
+      return fmt::format("--without: there is no '{}'{}; there is {}", name,
+                         config::did_you_mean(name, names), fmt::join(names, ", "));
+    }
+  }
+  return shared;
 }
 
 std::variant<KernelOptions, std::string> understand(const KernelArguments& a) {

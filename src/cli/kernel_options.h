@@ -18,7 +18,7 @@ namespace infold::cli {
 /// As typed. One of them serves all kernels: each adds the options it has.
 struct KernelArguments {
   std::string kernel;
-  std::string gpu = "a100-80";
+  std::string gpu;  ///< empty: a100-80, or the GPU of the system with --beside
   std::string dtype = "fp16";
   std::int64_t m = 4096, n = 4096, k = 4096;
   std::string tile;
@@ -33,6 +33,16 @@ struct KernelArguments {
   bool backward = false;
   int sms_taken = 0;
   int sms_reserved = 0;
+  // What the kernel runs beside, if anything.
+  std::string beside;
+  std::string beside_size = "64M";
+  std::string system = "dgx-a100";
+  std::string algorithm = "ring";
+  std::string protocol = "auto";
+  std::string burst = "auto";
+  int coll_channels = 0;  ///< 0: the system's
+  int priority = 0;
+  std::string without;
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
@@ -47,6 +57,9 @@ struct KernelOptions {
   gpu::Precision precision = gpu::Precision::kFp16;
   std::vector<std::pair<std::string, std::string>> shape;  ///< for the report
 };
+/// What is not shared, from a list such as "sm,hbm", or a complaint.
+std::variant<gpu::Contention, std::string> understand_contention(const std::string& without);
+
 /// The options, or one line that says what is wrong.
 std::variant<KernelOptions, std::string> understand(const KernelArguments& args);
 

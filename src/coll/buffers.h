@@ -17,7 +17,7 @@ class Buffers {
  public:
   struct Sizes {
     sim::Bytes input;
-    sim::Bytes output;  ///< and scratch memory behind it
+    sim::Bytes output;      ///< and scratch memory behind it
     bool in_place = false;  ///< the output is where the input is, as frameworks do it
   };
   Buffers(gpu::Machine& machine, std::vector<int> gpus, const Sizes& sizes)

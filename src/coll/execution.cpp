@@ -62,9 +62,7 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
   // The flags of a connection are watched by the runner at each of its ends.
   for (const auto& [ends, index] : known) {
     const auto& [from, to, on] = ends;
-    const auto runner = [&, channel = on](int rank) -> Runner& {
-      return *runners_[index_of(rank, channel)];
-    };
+    const auto runner = [&, channel = on](int rank) -> Runner& { return *runners_[index_of(rank, channel)]; };
     connections_[index].receiver = &runner(to);
     connections_[index].tail_flag = machine.signals().add(runner(to), Runner::tail_arg(index));
     connections_[index].head_flag = machine.signals().add(runner(from), Runner::head_arg(index));

@@ -101,8 +101,8 @@ void Runner::begin_slice() {
     const std::uint64_t output_at = bytes_of(s.output_offset + begin_);
     const std::uint64_t slot_at = slice.out_number % slots_ * slot;
     move.address = s.lands ? output_at : out.address + slot_at;
-    move.there = s.lands ? gpu::Place{context_.buffers->output(out.to), output_at}
-                         : gpu::Place{out.buffer, slot_at};
+    move.there =
+        s.lands ? gpu::Place{context_.buffers->output(out.to), output_at} : gpu::Place{out.buffer, slot_at};
     move.cookie = open_slice(slice);
     if (i == 0) {
       first = move;

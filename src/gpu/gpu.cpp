@@ -14,8 +14,7 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }  // namespace
 
 Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
-         MoveTable& moves, SignalTable& signals, net::Payloads* payloads,
-         const CoreOptions& options)
+         MoveTable& moves, SignalTable& signals, net::Payloads* payloads, const CoreOptions& options)
     : id_(id),
       spec_(spec),
       events_(events),

@@ -54,16 +54,16 @@ struct Move {
   static constexpr int kNowhere = -1;
   static constexpr std::size_t kMostSources = 9;  // seven received, the input, and what was held
   sim::Bytes bytes;
-  int loads = 1;              ///< local streams read for each byte stored
-  int received = 0;           ///< of them, receive buffers, in which data lie encoded
-  Encoding encoding;          ///< of what is received and sent
-  bool stores_here = false;   ///< also, or only, written to this GPU's memory
-  int to = kNowhere;          ///< GPU whose memory it is written to
-  std::uint64_t address = 0;  ///< there; spreads the packets over the links
+  int loads = 1;                              ///< local streams read for each byte stored
+  int received = 0;                           ///< of them, receive buffers, in which data lie encoded
+  Encoding encoding;                          ///< of what is received and sent
+  bool stores_here = false;                   ///< also, or only, written to this GPU's memory
+  int to = kNowhere;                          ///< GPU whose memory it is written to
+  std::uint64_t address = 0;                  ///< there; spreads the packets over the links
   std::array<Place, kMostSources> sources{};  ///< of the loads, those received first
   Place here;                                 ///< of the store to this GPU's memory
   Place there;                                ///< of the store to the other's
-  sim::Bytes available;       ///< flags inside the data: so much of what is received is there already
+  sim::Bytes available;  ///< flags inside the data: so much of what is received is there already
   MoveClient* client = nullptr;
   std::uint32_t cookie = 0;
 };

@@ -27,8 +27,8 @@ class Mover final : public sim::Handler {
     sim::Bandwidth port;       ///< of the SM, each way
     sim::Time poll{};          ///< from data's being there to a polling warp's having them
   };
-  Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network, MoveTable& moves,
-        net::Payloads* payloads);
+  Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
+        MoveTable& moves, net::Payloads* payloads);
 
   /// Requires: idle(), that is the last move was issued; move.bytes > 0.
   /// `copies` are moves of the same bytes to further GPUs: what `move` loads is stored to all of them. Only
@@ -90,11 +90,11 @@ class Mover final : public sim::Handler {
   sim::Bytes in_flight_;
   bool busy_ = false;
   MoveId current_ = 0;
-  sim::Bytes loaded_;       // of the current move
-  sim::Bytes to_load_;      // all of it
+  sim::Bytes loaded_;        // of the current move
+  sim::Bytes to_load_;       // all of it
   sim::Bytes to_block_end_;  // data from there to the end of its block of interleaved addresses
-  sim::Bytes available_;    // received data of the current move that are there, if they carry flags
-  std::uint32_t seen_ = 0;  // units being loaded, the first so many, whose received data are there
+  sim::Bytes available_;     // received data of the current move that are there, if they carry flags
+  std::uint32_t seen_ = 0;   // units being loaded, the first so many, whose received data are there
   sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
   sim::Time polled_;
   std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move

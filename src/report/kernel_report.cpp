@@ -47,6 +47,46 @@ nlohmann::ordered_json value_of(const std::string& text) {
   return text;
 }
 
+std::string beside_text(const BesideReport& b) {
+  const study::BesideResult& r = b.result;
+  std::string text = fmt::format("# beside {} of {} bytes by {}/{} on {}, {} SMs a GPU\n", b.collective,
+                                 b.bytes.count(), b.algorithm, b.protocol, b.system, r.sms);
+  const auto row = [&](std::string_view name, sim::Time alone, sim::Time beside, double slowdown, int count) {
+    text += fmt::format("{:<16} {:>12.2f} us alone {:>12.2f} us beside {:>+8.1f} %  ({} timed)\n", name,
+                        alone.in_us(), beside.in_us(), slowdown * 100, count);
+  };
+  row("kernel", r.kernel_alone, r.kernel, r.kernel_slowdown(), r.kernels);
+  row("collective", r.collective_alone, r.collective, r.collective_slowdown(), r.collectives);
+  return text;
+}
+
+nlohmann::ordered_json beside_json(const BesideReport& b) {
+  using Json = nlohmann::ordered_json;
+  const study::BesideResult& r = b.result;
+  Json actors = Json::object();
+  for (const auto& [name, actor] :
+       {std::pair{"compute", gpu::Actor::kCompute}, std::pair{"collective", gpu::Actor::kCollective},
+        std::pair{"copy", gpu::Actor::kCopy}}) {
+    const gpu::Traffic& t = r.traffic[actor];
+    actors[name] = {{"hbm_bytes", t.hbm_read + t.hbm_written},
+                    {"l2_bytes", t.l2_read + t.l2_written},
+                    {"sm_us", rounded(r.sm_time[actor].in_us())}};
+  }
+  return {{"collective", b.collective},
+          {"system", b.system},
+          {"algo", b.algorithm},
+          {"proto", b.protocol},
+          {"bytes", b.bytes.count()},
+          {"sms", r.sms},
+          {"kernel_alone_us", rounded(r.kernel_alone.in_us())},
+          {"kernel_us", rounded(r.kernel.in_us())},
+          {"collective_alone_us", rounded(r.collective_alone.in_us())},
+          {"collective_us", rounded(r.collective.in_us())},
+          {"kernel_slowdown", rounded(r.kernel_slowdown())},
+          {"collective_slowdown", rounded(r.collective_slowdown())},
+          {"actors", actors}};
+}
+
 }  // namespace
 
 std::string kernel_text(const KernelReport& report) {
@@ -76,6 +116,7 @@ std::string kernel_text(const KernelReport& report) {
   }
   if (report.sms_taken > 0) line("SMs taken", fmt::format("{}", report.sms_taken));
   if (report.sms_reserved > 0) line("SMs reserved", fmt::format("{}", report.sms_reserved));
+  if (report.beside) text += beside_text(*report.beside);
   if (report.wall_s) {
     text += fmt::format("# simulated {:.2f} million events in {:.2f} s\n",
                         static_cast<double>(r.events) * 1e-6, *report.wall_s);
@@ -113,6 +154,7 @@ std::string kernel_json(const KernelReport& report) {
     json["stages"] = r.tile->stages;
     json["split"] = r.tile->split;
   }
+  if (report.beside) json["beside"] = beside_json(*report.beside);
   Json sim = {{"events", r.events}};
   if (report.wall_s) sim["wall_s"] = *report.wall_s;
   json["sim"] = sim;

@@ -6,9 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "study/beside_run.h"
 #include "study/kernel_run.h"
 
 namespace infold::report {
+
+struct BesideReport {
+  std::string collective;
+  std::string system;
+  std::string algorithm;
+  std::string protocol;
+  sim::Bytes bytes;
+  study::BesideResult result;
+};
 
 struct KernelReport {
   std::string kernel;
@@ -17,9 +27,10 @@ struct KernelReport {
   std::vector<std::pair<std::string, std::string>> shape;  ///< as asked for: {"m", "4096"}, ...
   int sms_taken = 0;
   int sms_reserved = 0;
-  sim::Bytes copied;  ///< by a copy
-  study::KernelResult result;
-  std::optional<double> wall_s;  ///< left out when the output must be the same on every run
+  sim::Bytes copied;                   ///< by a copy
+  study::KernelResult result;          ///< alone
+  std::optional<BesideReport> beside;  ///< a collective, if asked for
+  std::optional<double> wall_s;        ///< left out when the output must be the same on every run
 };
 
 std::string kernel_text(const KernelReport& report);

@@ -46,7 +46,8 @@ std::string step_json(const coll::Step& s) {
 std::string tuning_json(const coll::Tuning& tuning) {
   std::string text;
   for (const config::Parameter& p : config::parameters(tuning)) {
-    if (p.path.find('.') != std::string::npos) continue;  // of other protocols: programs shown run with Simple
+    if (p.path.find('.') != std::string::npos)
+      continue;  // of other protocols: programs shown run with Simple
     text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", p.path, nlohmann::json(p.value).dump());
   }
   return "{" + text + "}";

@@ -77,6 +77,21 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
   return all;
 }
 
+std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
+                              std::optional<coll::Protocol> protocol) {
+  if (job.program != nullptr) return {Choice{nullptr, job.program->tuning.protocol}};
+  std::vector<const coll::Algorithm*> algorithms = {algorithm};
+  if (algorithm == nullptr) {
+    algorithms.clear();
+    for (const auto& a : coll::algorithms()) algorithms.push_back(&a);
+  }
+  std::vector<coll::Protocol> protocols;
+  for (const auto& p : coll::kProtocolNames) {
+    if (!protocol || *protocol == p.value) protocols.push_back(p.value);
+  }
+  return offers(job, algorithms, protocols);
+}
+
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
   INFOLD_CHECK(!offers.empty(), "there is something to choose from");
   if (offers.size() == 1) return offers.front();

@@ -22,6 +22,11 @@ struct Choice {
 std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algorithm* const> algorithms,
                            std::span<const coll::Protocol> protocols);
 
+/// The same for one algorithm or, if it is null, all there are, and for one protocol or all. A job that has a
+/// program has one offer.
+std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
+                              std::optional<coll::Protocol> protocol);
+
 /// The offer that is estimated to take least, the first of equals. Requires: offers, a job that passed
 /// refuse(). The job's own algorithm and protocol do not count.
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers);

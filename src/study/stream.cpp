@@ -7,7 +7,12 @@ namespace infold::study {
 
 Stream::Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program,
                std::vector<int> gpus, std::uint64_t seed)
-    : job_(job), machine_(machine), program_(program), gpus_(std::move(gpus)), buffers_(machine, gpus_, coll::buffers_for(program)), stream_(seed - 1) {
+    : job_(job),
+      machine_(machine),
+      program_(program),
+      gpus_(std::move(gpus)),
+      buffers_(machine, gpus_, coll::buffers_for(program)),
+      stream_(seed - 1) {
   if (job.check) {
     const coll::Values::Kind kind{.type = job.type,
                                   .op = job.op,
@@ -22,7 +27,8 @@ Stream::Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Prog
 void Stream::enqueue(int iteration, int rank, sim::Time at) {
   const auto index = static_cast<std::size_t>(iteration);
   if (executions_.size() == index) {
-    coll::Execution::Options options{.values = values_.get(), .trace = nullptr, .rank_done = {}, .buffers = &buffers_, .stream = stream_};
+    coll::Execution::Options options{
+        .values = values_.get(), .trace = nullptr, .rank_done = {}, .buffers = &buffers_, .stream = stream_};
     options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
     executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
   }
