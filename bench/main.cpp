@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "config/catalog.h"
+#include "gpu/core.h"
+#include "gpu/kernel_list.h"
 #include "net/packet.h"
+#include "resnet50.h"
+#include "sim/check.h"
 #include "study/check.h"
 #include "study/collective_run.h"
 
@@ -21,7 +25,7 @@ struct Case {
   std::string name;
   std::string about;
   study::SystemSpec system;
-  sim::Bytes bytes;
+  sim::Bytes bytes;  ///< of the collective; none: the backward pass on one GPU
 };
 
 study::SystemSpec preset(const char* name) {
@@ -48,6 +52,9 @@ std::vector<Case> cases() {
   out.push_back({"fat-tree-64",
                  "ring all-reduce of 16 MiB, 64 GPUs on a two-level fat tree, packets of 128 B", fat_tree,
                  16_MiB});
+
+  out.push_back(
+      {"gpu-backward", "backward pass of ResNet-50, batch 256, on one A100", preset("dgx-a100"), {}});
   return out;
 }
 
@@ -56,7 +63,24 @@ struct Measured {
   double wall_s = 0;
 };
 
+Measured measure_backward(const gpu::GpuSpec& spec) {
+  const auto start = std::chrono::steady_clock::now();
+  sim::EventQueue events;
+  gpu::Core core(spec, events, {});
+  gpu::KernelList list(core);
+  bench::add_resnet50_backward(core, list, 256);
+  list.enqueue(core.dispatcher().add_stream(0), sim::Time{});
+  events.run();
+  INFOLD_CHECK(core.dispatcher().idle(), "the backward pass ends");
+  Measured m;
+  m.result.time = events.now();
+  m.result.events = events.handled();
+  m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return m;
+}
+
 Measured measure(const Case& c) {
+  if (c.bytes == sim::Bytes{}) return measure_backward(c.system.machine.gpu);
   const study::CollectiveJob job{.system = &c.system,
                                  .algorithm = coll::find_algorithm("ring"),
                                  .bytes = c.bytes,

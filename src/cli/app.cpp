@@ -34,12 +34,16 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
 
 /// What is wrong with a command line that CLI11 refused, and where to read on.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const auto parsed = app.get_subcommands();
-  const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const std::string help = fmt::format("; try 'infold{}{} --help'", parsed.empty() ? "" : " ",
-                                       parsed.empty() ? "" : command.get_name());
+  const CLI::App* innermost = &app;
+  std::string words = "infold";
+  while (!innermost->get_subcommands().empty()) {
+    innermost = innermost->get_subcommands().front();
+    words += fmt::format(" {}", innermost->get_name());
+  }
+  const CLI::App& command = *innermost;
+  const std::string help = fmt::format("; try '{} --help'", words);
   const auto extras = app.remaining(/*recurse=*/true);
-  if (extras.empty()) return (parsed.empty() ? "a command is missing" : error.what()) + help;
+  if (extras.empty()) return (innermost == &app ? "a command is missing" : error.what()) + help;
   std::vector<std::string> names;
   for (const CLI::Option* o : command.get_options()) {
     for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
@@ -59,6 +63,7 @@ int run(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  infold bench all_reduce -b 1M -e 1G -f 2 --system dgx-a100\n"
+      "  infold bench gemm -m 8192 -n 8192 -k 8192 --gpu h100\n"
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");

@@ -20,6 +20,8 @@ int run(int argc, char** argv);
 
 /// Each adds its command to `app`; the command stores its exit code in `exit` when it was called.
 void add_bench(CLI::App& app, int& exit);
+/// The kernels among what bench can time.
+void add_bench_kernels(CLI::App& bench, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);

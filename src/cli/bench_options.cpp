@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "cli/pick.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
 #include "config/units.h"
@@ -17,21 +18,6 @@ namespace {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
 constexpr std::size_t kMaxPoints = 4096;
-
-/// The enum value of a name, or its complaint.
-template <sim::NamedEnum E>
-std::optional<std::string> pick(std::string_view what, std::string_view word, E& value) {
-  std::vector<std::string_view> names;
-  for (const auto& n : names_of(E{})) {
-    if (n.name == word) {
-      value = n.value;
-      return std::nullopt;
-    }
-    names.push_back(n.name);
-  }
-  return fmt::format("there is no {} '{}'{}; there is {}", what, word, config::did_you_mean(word, names),
-                     fmt::join(names, ", "));
-}
 
 /// nccl-tests' names for types.
 std::string_view dtype_alias(std::string_view word) {
@@ -102,7 +88,7 @@ std::optional<std::string> pick_burst(const std::string& text, study::BurstChoic
 }  // namespace
 
 void add_bench_arguments(CLI::App& c, BenchArguments& a) {
-  c.add_option("collective", a.collective, "all_reduce, reduce_scatter or all_gather")->required();
+  c.add_option("collective", a.collective, "all_reduce, reduce_scatter or all_gather");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");

@@ -142,12 +142,18 @@ class BenchCommand {
 
 void add_bench(CLI::App& app, int& exit) {
   CLI::App* command =
-      app.add_subcommand("bench", "time a collective over a range of sizes, as nccl-tests does");
+      app.add_subcommand("bench", "time a collective over a range of sizes, as nccl-tests does, or a kernel");
   auto args = std::make_shared<BenchArguments>();
   add_bench_arguments(*command, *args);
   command->footer(
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");
-  command->callback([args, &exit] {
+  add_bench_kernels(*command, exit);
+  command->callback([args, command, &exit] {
+    if (!command->get_subcommands().empty()) return;  // a kernel, which has run
+    if (args->collective.empty()) {
+      exit = bad_input("collective is required; try 'infold bench --help'");
+      return;
+    }
     auto understood = understand(*args);
     if (const auto* complaint = std::get_if<std::string>(&understood)) {
       exit = bad_input(*complaint);

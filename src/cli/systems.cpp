@@ -67,4 +67,26 @@ std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& li
   return systems;
 }
 
+std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets) {
+  auto loaded = config::load_gpu(name);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
+    bad_file(*error);
+    return std::nullopt;
+  }
+  study::SystemSpec system;  // --set's paths are those of a system
+  system.machine.gpu = std::get<gpu::GpuSpec>(loaded);
+  for (const std::string& assignment : sets) {
+    auto error = config::apply_override(system, assignment);
+    if (!error && !assignment.starts_with("gpu.")) {
+      error = fmt::format("--set: {}: a kernel runs on one GPU, so only its parameters count (gpu....)",
+                          assignment);
+    }
+    if (error) {
+      bad_input(*error);
+      return std::nullopt;
+    }
+  }
+  return system.machine.gpu;
+}
+
 }  // namespace infold::cli

@@ -16,6 +16,9 @@ namespace infold::cli {
 std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
                                                            const std::vector<std::string>& sets);
 
+/// The same for one GPU; `--set` then takes its paths only, "gpu.…".
+std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
+
 /// "a,b,c" as its parts.
 std::vector<std::string> split(const std::string& list);
 

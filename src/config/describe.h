@@ -39,7 +39,7 @@ struct Component {
 std::vector<Parameter> parameters(const study::SystemSpec& spec);
 std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
 
-/// All components, outermost first: system, gpu, hbm, fabric, link, packet, switch, coll.
+/// All components, outermost first: system, gpu, sm, l2, hbm, copy, fabric, link, packet, switch, coll.
 std::vector<Component> components();
 
 /// One of them, or nothing; `suggestion_for_component` helps with the message then.

@@ -5,27 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/hbm_spec.h"
+#include "gpu/sm_spec.h"
 #include "sim/params.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
 
 using namespace sim::literals;
-
-struct HbmSpec {
-  static constexpr std::string_view kAbout = "The GPU's memory: one queue with a rate and a latency.";
-  sim::Bandwidth bandwidth = 2039_GBps;
-  sim::Time latency = 650_ns;
-  sim::Bytes capacity = 80_GiB;
-
-  template <class V>
-  void visit(V& v) {
-    v.field("bandwidth", bandwidth, sim::between(1_GBps, 1'000'000_GBps), "bytes read or written per second");
-    v.field("latency", latency, sim::between(0_ns, 100'000_ns),
-            "time from a load to its data, queueing aside");
-    v.field("capacity", capacity, sim::between(1_MiB, 65536_GiB), "memory size; bounds the buffers of a run");
-  }
-};
 
 struct GpuSpec {
   static constexpr std::string_view kAbout = "One GPU.";
@@ -38,7 +25,11 @@ struct GpuSpec {
   sim::Time poll = 300_ns;
   sim::Time launch = 7500_ns;
   sim::Time host_enqueue = 12'000_ns;
+  sim::Time launch_gap = 1500_ns;
+  SmSpec sm;
+  L2Spec l2;
   HbmSpec hbm;
+  CopyEngineSpec copy;
 
   template <class V>
   void visit(V& v) {
@@ -52,7 +43,12 @@ struct GpuSpec {
             "from the stream reaching a collective kernel to its first load");
     v.field("host_enqueue", host_enqueue, sim::between(0_ns, 10'000'000_ns),
             "host time to enqueue one collective; back-to-back collectives can not be faster");
+    v.field("launch_gap", launch_gap, sim::between(0_ns, 10'000'000_ns),
+            "from the end of a kernel to the start of the next in its stream");
+    v.group("sm", sm);
+    v.group("l2", l2);
     v.group("hbm", hbm);
+    v.group("copy", copy);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "coll/chunking.h"
+#include "gpu/gpu_check.h"
 #include "gpu/machine.h"
 
 namespace infold::study {
@@ -26,6 +27,9 @@ std::optional<sim::Refusal> check(const SystemSpec& system) {
   if (c.channels > system.machine.gpu.sms) {
     return sim::Refusal{"coll.channels", fmt::format("{} channels need an SM each, and the GPU has {}",
                                                      c.channels, system.machine.gpu.sms)};
+  }
+  if (auto refusal = gpu::check(system.machine.gpu)) {
+    return sim::Refusal{fmt::format("gpu.{}", refusal->path), refusal->why};
   }
   return gpu::Machine::check(system.machine);
 }

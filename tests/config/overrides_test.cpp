@@ -51,9 +51,9 @@ TEST(Overrides, SayWhatIsWrong) {
   EXPECT_EQ(error("hbm.bandwidth=3TB/s"),
             "--set: unknown parameter 'hbm.bandwidth' (did you mean 'gpu.hbm.bandwidth'?)");
   EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system dgx-a100' lists them)");
-  EXPECT_EQ(
-      error("gpu.hbm=1"),
-      "--set: 'gpu.hbm' is a group of parameters (gpu.hbm.bandwidth, gpu.hbm.latency, gpu.hbm.capacity)");
+  EXPECT_EQ(error("gpu.copy=1"),
+            "--set: 'gpu.copy' is a group of parameters (gpu.copy.engines, gpu.copy.payload, "
+            "gpu.copy.in_flight, gpu.copy.rate)");
   EXPECT_EQ(error("gpus"), "--set: 'gpus' is not of the form path=value");
   EXPECT_EQ(error("=3"), "--set: '=3' is not of the form path=value");
   EXPECT_EQ(error("gpus="), "--set: gpus: no value after '='");

@@ -6,7 +6,7 @@ namespace {
 
 using namespace sim::literals;
 
-const HbmSpec kSpec{.bandwidth = 1'000_GBps, .latency = 500_ns, .capacity = 1_GiB};  // 1 ps a byte
+const HbmSpec kSpec{.bandwidth = 1'000_GBps, .latency = 500_ns};  // 1 ps a byte
 
 TEST(Memory, AReadTakesItsBytesAndTheLatency) {
   Memory memory(kSpec);

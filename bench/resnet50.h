@@ -1,0 +1,14 @@
+// The kernels of ResNet-50's backward pass, as a framework enqueues them without fusing anything.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/core.h"
+#include "gpu/kernel_list.h"
+
+namespace infold::bench {
+
+/// Adds them to the list, last layer first.
+void add_resnet50_backward(gpu::Core& core, gpu::KernelList& list, std::int64_t batch);
+
+}  // namespace infold::bench

@@ -1,0 +1,53 @@
+// The options of `infold bench gemm|conv|copy|stream|attention`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "study/kernel_run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace infold::cli {
+
+/// As typed. One of them serves all kernels: each adds the options it has.
+struct KernelArguments {
+  std::string kernel;
+  std::string gpu = "a100-80";
+  std::string dtype = "fp16";
+  std::int64_t m = 4096, n = 4096, k = 4096;
+  std::string tile;
+  std::int64_t batch = 32, height = 56, width = 56, channels = 64, filters = 64, filter_size = 3, stride = 1;
+  std::string pass = "forward";
+  std::string size = "1G";
+  std::string engine = "sm";
+  std::string op = "elementwise";
+  std::int64_t rows = 802816, cols = 256;
+  std::string grid = "any";
+  std::int64_t sequence = 512, heads = 16, head_size = 64;
+  bool backward = false;
+  int sms_taken = 0;
+  int sms_reserved = 0;
+  bool json = false;
+  bool no_timing = false;
+  std::vector<std::string> sets;
+};
+
+/// Adds what belongs to one kernel ("gemm"), and what all have.
+void add_kernel_arguments(CLI::App& command, const std::string& kernel, KernelArguments& args);
+
+/// As understood.
+struct KernelOptions {
+  study::KernelChoice kernel;
+  gpu::Precision precision = gpu::Precision::kFp16;
+  std::vector<std::pair<std::string, std::string>> shape;  ///< for the report
+};
+/// The options, or one line that says what is wrong.
+std::variant<KernelOptions, std::string> understand(const KernelArguments& args);
+
+}  // namespace infold::cli

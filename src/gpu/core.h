@@ -1,0 +1,40 @@
+// What a kernel runs on: one GPU's SMs and memory.
+#pragma once
+
+#include "gpu/actor.h"
+#include "gpu/dispatcher.h"
+#include "gpu/gpu_spec.h"
+#include "gpu/memory_system.h"
+#include "gpu/tensor.h"
+#include "sim/event_queue.h"
+
+namespace infold::gpu {
+
+struct CoreOptions {
+  Contention contention;
+  int reserved_sms = 0;  ///< for collectives only
+};
+
+class Core {
+ public:
+  Core(const GpuSpec& spec, sim::EventQueue& events, const CoreOptions& options)
+      : spec_(spec),
+        events_(events),
+        memory_(spec, options.contention),
+        dispatcher_(spec, events, options.contention, options.reserved_sms) {}
+
+  const GpuSpec& spec() const { return spec_; }
+  sim::EventQueue& events() { return events_; }
+  MemorySystem& memory() { return memory_; }
+  Dispatcher& dispatcher() { return dispatcher_; }
+  AddressSpace& addresses() { return addresses_; }
+
+ private:
+  const GpuSpec& spec_;
+  sim::EventQueue& events_;
+  MemorySystem memory_;
+  Dispatcher dispatcher_;
+  AddressSpace addresses_;
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,60 @@
+// HBM: groups of channels, each a queue. A group reads at once; it collects writes and turns round for them
+// when enough have come together, because turning costs time in which nobody is served. Channels are
+// refreshed in turn, so a group as a whole is slower by the share of time that refreshing takes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu/gpu_spec.h"
+#include "sim/random.h"
+#include "sim/units.h"
+
+namespace infold::gpu {
+
+class Hbm {
+ public:
+  explicit Hbm(const HbmSpec& spec);
+
+  /// When `n` bytes of the block, asked for now, are at L2.
+  sim::Time read(std::uint64_t block, std::uint32_t n, sim::Time now) {
+    read_bytes += n;
+    Group& g = group_of(block);
+    g.free_at = sim::max(g.free_at, now) + pace_.time(sim::Bytes{n});
+    return g.free_at + access_;
+  }
+
+  /// When `n` bytes of the block, offered now, have a place in the group's queue of writes.
+  sim::Time write(std::uint64_t block, std::uint32_t n, sim::Time now) {
+    written_bytes += n;
+    Group& g = group_of(block);
+    const sim::Time accepted = sim::max(now, g.drain_began);
+    g.waiting += n;
+    if (g.waiting >= drain_) drain(g, now);
+    return accepted;
+  }
+
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+
+ private:
+  struct Group {
+    sim::Time free_at;
+    sim::Time drain_began;  // of the last one: from then on there is room for more
+    std::uint32_t waiting = 0;
+  };
+  Group& group_of(std::uint64_t block) { return groups_[sim::mix(block) % groups_.size()]; }
+  void drain(Group& g, sim::Time now) {
+    g.drain_began = sim::max(g.free_at, now) + turnaround_;
+    g.free_at = g.drain_began + pace_.time(sim::Bytes{g.waiting}) + turnaround_;
+    g.waiting = 0;
+  }
+
+  sim::Pace pace_;  // of a group
+  sim::Time access_;
+  sim::Time turnaround_;
+  std::uint32_t drain_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,102 @@
+// L2: which blocks are here, in order of use, and the slices' bandwidth.
+//
+// Tags stand for whole blocks of a tensor and know how many of a block's bytes are here and how many of those
+// are dirty. What is written is here without having been fetched (whole sectors are written). The least
+// recently used block leaves first. Addresses are spread finely over the slices, so all slices together are
+// one queue with the sum of their rates.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/actor.h"
+#include "gpu/gpu_spec.h"
+#include "gpu/tensor.h"
+#include "sim/units.h"
+
+namespace infold::gpu {
+
+class L2 {
+ public:
+  struct Line {
+    std::uint64_t key = 0;
+    sim::Time ready;           ///< when what was fetched last is here
+    std::uint32_t filled = 0;  ///< bytes that are here
+    std::uint32_t dirty = 0;   ///< of those, bytes that memory does not have
+    std::uint32_t charge = 0;  ///< bytes of capacity it takes
+    std::uint32_t newer = kNone;
+    std::uint32_t older = kNone;
+    std::uint32_t next_in_bucket = kNone;
+    Actor writer = Actor::kCompute;  ///< whose the dirty bytes are
+  };
+
+  explicit L2(const GpuSpec& spec);
+
+  /// When `n` bytes offered now are through the slices.
+  sim::Time pass(sim::Bytes n, sim::Time now) {
+    free_at_ = sim::max(free_at_, now) + pace_.time(n);
+    return free_at_;
+  }
+
+  /// The line of a block, most recently used from now on; a new and empty one if there was none.
+  Line& use(std::uint64_t key) {
+    std::uint32_t i = buckets_[bucket_of(key)];
+    while (i != kNone && lines_[i].key != key) i = lines_[i].next_in_bucket;
+    if (i == kNone) return add(key);
+    if (i != newest_) {
+      unlink(i);
+      link_newest(i);
+    }
+    return lines_[i];
+  }
+
+  /// The line holds `bytes` from now on. Requires: it is the most recently used.
+  void grow(Line& line, std::uint32_t bytes) {
+    line.filled = bytes;
+    const std::uint32_t charge = bytes < kLeastCharge ? kLeastCharge : bytes;
+    occupied_ += charge - line.charge;
+    line.charge = charge;
+  }
+
+  /// Takes out the least recently used line while there is too much; gives its dirty bytes to `write_back`.
+  template <class WriteBack>
+  void make_room(WriteBack write_back) {
+    while (occupied_ > capacity_ && oldest_ != newest_) {
+      const Line line = lines_[oldest_];
+      remove(oldest_);
+      if (line.dirty > 0) write_back(line);
+    }
+  }
+
+  /// Bytes that memory does not have yet.
+  std::uint64_t dirty_bytes() const;
+  std::uint64_t occupied() const { return occupied_; }
+  std::uint64_t capacity() const { return capacity_; }
+  /// Nothing is here any more, dirty or not.
+  void clear();
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  /// A tag has to be paid for even when little is behind it; bounds the number of lines.
+  static constexpr std::uint32_t kLeastCharge = 512;
+
+  std::size_t bucket_of(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15ULL) >> shift_; }
+  Line& add(std::uint64_t key);
+  void remove(std::uint32_t i);
+  void unlink(std::uint32_t i);
+  void link_newest(std::uint32_t i);
+
+  sim::Pace pace_;
+  sim::Time free_at_;
+  std::uint64_t capacity_;
+  std::uint64_t occupied_ = 0;
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> buckets_;
+  int shift_ = 0;
+  std::uint32_t newest_ = kNone;
+  std::uint32_t oldest_ = kNone;
+  std::uint32_t free_ = kNone;
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,98 @@
+// SMs, L2 and copy engines of a GPU as a user writes them down.
+#pragma once
+
+#include <string_view>
+
+#include "sim/params.h"
+#include "sim/units.h"
+
+namespace infold::gpu {
+
+using namespace sim::literals;
+
+struct SmSpec {
+  static constexpr std::string_view kAbout = "A streaming multiprocessor (compute unit).";
+  sim::Frequency matrix_clock = 1230_MHz;
+  int matrix16 = 2048;
+  int matrix32 = 1024;
+  int vector32 = 128;
+  int threads = 2048;
+  sim::Bytes registers = 256_KiB;
+  sim::Bytes shared_memory = 164_KiB;
+  sim::Bytes shared_port = 128_B;
+  int fragment_rows = 64;
+  int fragment_cols = 64;
+  int fragments = 4;
+  int cluster = 1;
+  int slab_issue = 30;
+  int slab_sync = 40;
+  sim::Time workgroup_start = 400_ns;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("matrix_clock", matrix_clock, sim::between(1_MHz, 100'000_MHz),
+            "clock that the power limit sustains while the matrix units are busy");
+    v.field("matrix16", matrix16, sim::between(1, 1 << 20),
+            "16-bit matrix operations a clock (a multiply-add is two)");
+    v.field("matrix32", matrix32, sim::between(1, 1 << 20),
+            "the same for tf32; that of fp32 where there is no tf32");
+    v.field("vector32", vector32, sim::between(1, 1 << 20), "the same for fp32 outside the matrix units");
+    v.field("threads", threads, sim::between(256, 1 << 16), "threads that can be resident");
+    v.field("registers", registers, sim::between(64_KiB, 16_MiB), "register file");
+    v.field("shared_memory", shared_memory, sim::between(16_KiB, 16_MiB),
+            "shared memory for resident workgroups");
+    v.field("shared_port", shared_port, sim::between(1_B, 64_KiB), "bytes shared memory moves a clock");
+    v.field("fragment_rows", fragment_rows, sim::between(8, 4096),
+            "rows of a tile that share one reading of the right operand from shared memory");
+    v.field("fragment_cols", fragment_cols, sim::between(8, 4096),
+            "columns of a tile that share one reading of the left operand");
+    v.field("fragments", fragments, sim::between(1, 64),
+            "fragments that a tile has at least: one for each part of the SM that computes by itself");
+    v.field("cluster", cluster, sim::between(1, 16),
+            "workgroups on neighbouring SMs that share one load of a common operand");
+    v.field("slab_issue", slab_issue, sim::between(0, 100'000),
+            "clocks of a slab in which the matrix unit stands still: copies and barriers are issued");
+    v.field("slab_sync", slab_sync, sim::between(0, 100'000),
+            "further clocks from slab to slab of one workgroup, in which another one can compute");
+    v.field("workgroup_start", workgroup_start, sim::between(0_ns, 1'000'000_ns),
+            "from a workgroup's being given an SM to its first load");
+  }
+};
+
+struct L2Spec {
+  static constexpr std::string_view kAbout =
+      "The second-level cache, through which everything goes to memory.";
+  sim::Bytes capacity = 40_MiB;
+  int copies = 2;
+  int slices = 80;
+  sim::Bytes slice_port = 64_B;
+  sim::Time latency = 142_ns;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("capacity", capacity, sim::between(64_KiB, 64_GiB), "data it holds, copies included");
+    v.field("copies", copies, sim::between(1, 64), "partitions that each keep their own copy of shared data");
+    v.field("slices", slices, sim::between(1, 4096), "slices; addresses are spread evenly over them");
+    v.field("slice_port", slice_port, sim::between(1_B, 4_KiB), "bytes a slice moves a clock");
+    v.field("latency", latency, sim::between(0_ns, 100'000_ns),
+            "from an SM's load to its data when they are here");
+  }
+};
+
+struct CopyEngineSpec {
+  static constexpr std::string_view kAbout = "Engines that copy memory without an SM.";
+  int engines = 4;
+  sim::Bytes payload = 256_B;
+  sim::Bytes in_flight = 128_KiB;
+  sim::Bandwidth rate = 400_GBps;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("engines", engines, sim::between(1, 256), "engines that can copy at the same time");
+    v.field("payload", payload, sim::between(16_B, 4_KiB), "bytes of one request or packet");
+    v.field("in_flight", in_flight, sim::between(256_B, 64_MiB), "bytes one engine has under way, at most");
+    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "bytes one engine moves a second, at most");
+  }
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,28 @@
+// Results of `infold bench gemm|conv|copy|stream|attention` as a table and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/kernel_run.h"
+
+namespace infold::report {
+
+struct KernelReport {
+  std::string kernel;
+  std::string gpu;
+  std::string dtype;
+  std::vector<std::pair<std::string, std::string>> shape;  ///< as asked for: {"m", "4096"}, ...
+  int sms_taken = 0;
+  int sms_reserved = 0;
+  sim::Bytes copied;  ///< by a copy
+  study::KernelResult result;
+  std::optional<double> wall_s;  ///< left out when the output must be the same on every run
+};
+
+std::string kernel_text(const KernelReport& report);
+std::string kernel_json(const KernelReport& report);
+
+}  // namespace infold::report

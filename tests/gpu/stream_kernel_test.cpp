@@ -1,0 +1,106 @@
+// Streaming kernels, attention and copies: bytes they move, and how they share the GPU.
+#include "gpu/stream_kernel.h"
+
+#include "gpu/copy_engine.h"
+#include "kernel_help.h"
+
+namespace infold::gpu {
+namespace {
+
+using namespace sim::literals;
+using help::Bench;
+
+TEST(StreamKernel, MovesEachByteOnce) {
+  Bench b{GpuSpec{}};
+  const Tensor x = b.tensor(10'000, 100);
+  b.list.elementwise({x, b.tensor(10'000, 100)}, {b.tensor(10'000, 100, 4)}, 1);
+  b.run();
+  EXPECT_EQ(b.traffic().l2_read, 2u * 10'000 * 100 * 2);
+  EXPECT_EQ(b.traffic().l2_written, 10'000u * 100 * 4);
+}
+
+TEST(StreamKernel, BatchNormBackwardReadsFourTimesAndWritesOnce) {
+  for (const Residency r : {Residency::kAny, Residency::kTogether, Residency::kFree}) {
+    Bench b{GpuSpec{}};
+    const Tensor x = b.tensor(100'000, 256);
+    b.list.batch_norm_backward(x, b.tensor(100'000, 256), b.tensor(100'000, 256), r);
+    b.run();
+    EXPECT_EQ(b.traffic().l2_read, 4u * 100'000 * 256 * 2);
+    EXPECT_EQ(b.traffic().l2_written, 100'000u * 256 * 2);
+    EXPECT_EQ(b.list.size(), r == Residency::kAny ? 2u : 1u);
+  }
+}
+
+TEST(StreamKernel, TheSecondPassFindsASmallTensorInL2) {
+  Bench b{GpuSpec{}};
+  const Tensor x = b.tensor(1000, 256);
+  b.list.batch_norm_forward(x, b.tensor(1000, 256), Residency::kTogether);
+  b.run();
+  EXPECT_EQ(b.traffic().l2_read, 2u * 1000 * 256 * 2);
+  EXPECT_EQ(b.traffic().hbm_read, 1000u * 256 * 2);
+}
+
+TEST(StreamKernel, WhatOneKernelWroteTheNextFindsInL2HoweverItWalks) {
+  Bench b{GpuSpec{}};
+  const Tensor x = b.tensor(1024, 512);
+  const Tensor y = b.tensor(1024, 512);
+  b.list.elementwise({x}, {y}, 1);
+  const Tensor w = b.tensor(512, 256);
+  b.list.add(matrix_product(y, w, b.tensor(1024, 256), Precision::kFp16));
+  b.run();
+  EXPECT_EQ(b.traffic().hbm_read, (1024u * 512 + 512 * 256) * 2) << "x and w, not y";
+}
+
+TEST(StreamKernel, ItsTimeIsThatOfTheMemory) {
+  Bench b{GpuSpec{}};
+  b.list.elementwise({b.tensor(1 << 20, 64)}, {b.tensor(1 << 20, 64)}, 1);
+  const double gbps = 2.0 * (1 << 20) * 128 / b.run().in_s() * 1e-9;
+  EXPECT_GT(gbps, 1450);
+  EXPECT_LT(gbps, 1750);
+}
+
+TEST(StreamKernel, MuchArithmeticTakesLonger) {
+  Bench light{GpuSpec{}};
+  light.list.elementwise({light.tensor(1 << 18, 64)}, {light.tensor(1 << 18, 64)}, 1);
+  Bench heavy{GpuSpec{}};
+  heavy.list.elementwise({heavy.tensor(1 << 18, 64)}, {heavy.tensor(1 << 18, 64)}, 200);
+  EXPECT_GT(heavy.run(), light.run() * 2);
+}
+
+TEST(Attention, MovesQueriesAndResultsOnceAndKeysForEveryTileOfQueries) {
+  Bench b{GpuSpec{}};
+  const Attention a{.batch = 2, .sequence = 512, .heads = 4, .head_size = 64};
+  b.list.add(a, attention_tensors(b.core.addresses(), a), false);
+  b.run();
+  const std::uint64_t one = 2u * 512 * 4 * 64 * 2;
+  EXPECT_EQ(b.traffic().l2_read, one + 2 * 4 * one) << "4 tiles of 128 queries";
+  EXPECT_EQ(b.traffic().l2_written, one);
+  EXPECT_EQ(b.traffic().hbm_read, 3 * one);
+  EXPECT_DOUBLE_EQ(b.list.flops(), 4.0 * 2 * 4 * 512 * 512 * 64);
+}
+
+struct Flag final : sim::Handler {
+  void handle(std::uint32_t) override { ++count; }
+  int count = 0;
+};
+
+TEST(CopyEngine, CopiesEveryByteAtItsRate) {
+  Bench b{GpuSpec{}};
+  CopyEngine engine(b.spec, b.events, b.core.memory());
+  Flag done;
+  const sim::Bytes n{(64 << 20) + 100};
+  const auto from = b.core.addresses().buffer(n);
+  engine.copy(from, b.core.addresses().buffer(n), n, done, 0);
+  EXPECT_FALSE(engine.idle());
+  b.events.run();
+  EXPECT_TRUE(engine.idle());
+  EXPECT_EQ(done.count, 1);
+  EXPECT_EQ(b.traffic(Actor::kCopy).l2_read, static_cast<std::uint64_t>(n.count()));
+  EXPECT_EQ(b.traffic(Actor::kCopy).l2_written, static_cast<std::uint64_t>(n.count()));
+  const double gbps = static_cast<double>(n.count()) / b.events.now().in_s() * 1e-9;
+  EXPECT_LE(gbps, b.spec.copy.rate.in_gbps());
+  EXPECT_GT(gbps, 100);
+}
+
+}  // namespace
+}  // namespace infold::gpu
