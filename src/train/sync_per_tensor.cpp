@@ -1,0 +1,27 @@
+// Each gradient by itself, as soon as it is there.
+#include <utility>
+
+#include "train/synchroniser.h"
+
+namespace infold::train {
+
+namespace {
+
+class PerTensor final : public Synchroniser {
+ public:
+  explicit PerTensor(std::vector<sim::Bytes> sizes) : sizes_(std::move(sizes)) {}
+  void ready(int parameter, sim::Time /*now*/, std::vector<Bucket>& out) override {
+    out.push_back({{parameter}, sizes_[static_cast<std::size_t>(parameter)], false});
+  }
+
+ private:
+  std::vector<sim::Bytes> sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Synchroniser> make_per_tensor(const SyncSpec& /*spec*/, std::vector<sim::Bytes> sizes) {
+  return std::make_unique<PerTensor>(std::move(sizes));
+}
+
+}  // namespace infold::train
