@@ -25,5 +25,6 @@ void add_bench_kernels(CLI::App& bench, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
+void add_train(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

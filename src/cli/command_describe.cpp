@@ -17,6 +17,8 @@
 #include "report/model_report.h"
 #include "study/check.h"
 #include "train/graph.h"
+#include "train/memory_need.h"
+#include "train/plan.h"
 
 namespace infold::cli {
 
@@ -60,7 +62,11 @@ int describe_model(const Arguments& args) {
   if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
   const auto& model = std::get<train::Model>(loaded);
   const auto graph = std::get<train::Graph>(train::build_graph(model));
-  print(args.json ? report::model_json(model, graph) : report::model_text(model, graph));
+  const train::Recipe example;
+  const report::ModelMemory memory{example.batch, std::string(sim::name_of(example.numbers)),
+                                   std::string(sim::name_of(example.optimizer)),
+                                   train::memory_need(train::make_plan(graph, example))};
+  print(args.json ? report::model_json(model, graph, memory) : report::model_text(model, graph, memory));
   return kDone;
 }
 

@@ -71,11 +71,17 @@ std::vector<std::int64_t> own_parameters(const train::Graph& graph) {
 }
 }  // namespace
 
-std::string model_text(const train::Model& model, const train::Graph& graph) {
+std::string model_text(const train::Model& model, const train::Graph& graph, const ModelMemory& memory) {
   std::string text = fmt::format("model {}: {}\n\n", model.name, model.summary);
-  text += fmt::format("  {} parameters, {:.4g} GFLOP forward a sample of {}\n\n",
-                      grouped(graph.parameter_count()), graph.forward_flops() * 1e-9,
+  text += fmt::format("  {} parameters in {} tensors, {:.4g} GFLOP forward a sample of {}\n",
+                      grouped(graph.parameter_count()), graph.parameters.size(), graph.forward_flops() * 1e-9,
                       to_string(graph.values.front().shape));
+  const train::MemoryNeed& need = memory.need;
+  const auto gb = [](sim::Bytes n) { return static_cast<double>(n.count()) * 1e-9; };
+  text += fmt::format("  a step of batch {} ({}, {}) needs {:.3g} GB: weights {:.3g}, gradients {:.3g}, ",
+                      memory.batch, memory.dtype, memory.optimizer, gb(need.total()), gb(need.weights),
+                      gb(need.gradients));
+  text += fmt::format("optimizer {:.3g}, activations {:.3g}\n\n", gb(need.optimizer), gb(need.passing));
   const auto parameters = own_parameters(graph);
   text += fmt::format("  {:<34} {:<36} {:<20} {:>14} {:>9}\n", "layer", "", "gives", "parameters", "MFLOP");
   for (const train::Line& line : graph.lines) {
@@ -96,7 +102,7 @@ std::string model_text(const train::Model& model, const train::Graph& graph) {
   return text;
 }
 
-std::string model_json(const train::Model& model, const train::Graph& graph) {
+std::string model_json(const train::Model& model, const train::Graph& graph, const ModelMemory& memory) {
   const auto parameters = own_parameters(graph);
   Json operations = Json::array();
   for (std::size_t i = 0; i < graph.operations.size(); ++i) {
@@ -117,6 +123,14 @@ std::string model_json(const train::Model& model, const train::Graph& graph) {
               {"parameter_count", graph.parameter_count()},
               {"gradient_tensors", graph.parameters.size()},
               {"forward_flop_per_sample", graph.forward_flops()},
+              {"memory",
+               {{"batch", memory.batch},
+                {"dtype", memory.dtype},
+                {"optimizer", memory.optimizer},
+                {"weights_bytes", memory.need.weights.count()},
+                {"gradients_bytes", memory.need.gradients.count()},
+                {"optimizer_bytes", memory.need.optimizer.count()},
+                {"activations_bytes", memory.need.passing.count()}}},
               {"layers", operations}}
              .dump(1) +
          "\n";
