@@ -24,6 +24,7 @@ struct Arguments {
   std::string system = "dgx-a100";
   std::string model = "resnet50";
   int batch = 32;
+  int accumulate = 1;
   int sequence = 0;
   int gpus = 0;
   std::string dtype = "mixed";
@@ -55,6 +56,7 @@ int run_step(const Arguments& args, const study::SystemSpec& system, const train
       .gpu = gpu.name,
       .model = model.name,
       .batch = args.batch,
+      .accumulate = args.accumulate,
       .tokens = sample.kind == train::Shape::Kind::kTokens ? static_cast<int>(sample.height) : 0,
       .dtype = args.dtype,
       .fusion = args.fusion,
@@ -70,6 +72,7 @@ int run_step(const Arguments& args, const study::SystemSpec& system, const train
 int train_command(const Arguments& args) {
   train::Recipe recipe;
   recipe.batch = args.batch;
+  recipe.accumulate = args.accumulate;
   for (const auto& wrong :
        {pick("data type", args.dtype, recipe.numbers), pick("fusion", args.fusion, recipe.fusion),
         pick("optimizer", args.optimizer, recipe.optimizer)}) {
@@ -99,7 +102,11 @@ void add_train(CLI::App& app, int& exit) {
   CLI::App* command = app.add_subcommand("train", "one training step of a model on a GPU");
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
   command->add_option("--model", args->model, "a model's name or file")->capture_default_str();
-  command->add_option("--batch", args->batch, "samples a GPU and step")
+  command->add_option("--batch", args->batch, "samples a GPU and pass")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command
+      ->add_option("--accumulate", args->accumulate, "passes whose gradients are added up before an update")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--seq", args->sequence, "tokens of a sequence (the model's usual number if not given)")

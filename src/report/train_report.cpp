@@ -15,8 +15,11 @@ double ms(sim::Time t) {
 double rounded(double v) {
   return std::round(v * 1e3) / 1e3;
 }
+sim::Time step(const TrainReport& r) {
+  return r.result.step(r.accumulate);
+}
 double samples_per_s(const TrainReport& r) {
-  return static_cast<double>(r.batch) / r.result.step.in_s();
+  return static_cast<double>(r.batch) * r.accumulate / step(r).in_s();
 }
 std::string bar(sim::Time part, sim::Time whole) {
   constexpr double kWidth = 50;
@@ -30,19 +33,21 @@ std::string bar(sim::Time part, sim::Time whole) {
 
 std::string train_text(const TrainReport& r) {
   const study::TrainResult& s = r.result;
-  std::string text = fmt::format(
-      "{} on one {} of {}: batch {}{}, {}, {}, {}\n\n", r.model, r.gpu, r.system, r.batch,
-      r.tokens > 0 ? fmt::format(" x {} tokens", r.tokens) : std::string(), r.dtype, r.fusion, r.optimizer);
+  std::string text =
+      fmt::format("{} on one {} of {}: batch {}{}, {}, {}, {}\n\n", r.model, r.gpu, r.system, r.batch,
+                  (r.tokens > 0 ? fmt::format(" x {} tokens", r.tokens) : std::string()) +
+                      (r.accumulate > 1 ? fmt::format(", {} passes a step", r.accumulate) : std::string()),
+                  r.dtype, r.fusion, r.optimizer);
   const auto line = [&](const char* name, sim::Time t) {
-    text += fmt::format("  {:<10} {:>10.3f} ms  {}\n", name, ms(t), bar(t, s.step));
+    text += fmt::format("  {:<10} {:>10.3f} ms  {}\n", name, ms(t), bar(t, step(r)));
   };
-  line("forward", s.forward);
-  line("backward", s.backward);
+  line("forward", s.forward * r.accumulate);
+  line("backward", s.backward * r.accumulate);
   line("optimizer", s.optimizer);
-  text += fmt::format("  {:<10} {:>10.3f} ms\n\n", "step", ms(s.step));
+  text += fmt::format("  {:<10} {:>10.3f} ms\n\n", "step", ms(step(r)));
   text += fmt::format("  {:.1f} samples/s, {:.3g} TFLOP/s, {:.0f} GB/s of memory, {} kernels\n",
-                      samples_per_s(r), s.flops / s.step.in_s() * 1e-12,
-                      static_cast<double>(s.hbm_bytes) / s.step.in_s() * 1e-9, s.kernels);
+                      samples_per_s(r), s.flops / s.end.in_s() * 1e-12,
+                      static_cast<double>(s.hbm_bytes) / s.end.in_s() * 1e-9, s.kernels);
   text += fmt::format(
       "  products {:.3g} ms, convolutions {:.3g}, attention {:.3g}, streaming kernels {:.3g}\n",
       ms(s.times.products), ms(s.times.convolutions), ms(s.times.attention), ms(s.times.streaming));
@@ -67,6 +72,7 @@ std::string train_json(const TrainReport& r) {
                {"gpus", 1},
                {"model", r.model},
                {"batch", r.batch},
+               {"accumulate", r.accumulate},
                {"tokens", r.tokens},
                {"dtype", r.dtype},
                {"fusion", r.fusion},
@@ -75,17 +81,17 @@ std::string train_json(const TrainReport& r) {
                {"overlap", false},
                {"algo", "none"},
                {"phases_ms",
-                {{"forward", ms(s.forward)},
-                 {"backward", ms(s.backward)},
+                {{"forward", ms(s.forward * r.accumulate)},
+                 {"backward", ms(s.backward * r.accumulate)},
                  {"exposed_comm", 0.0},
                  {"optimizer", ms(s.optimizer)},
-                 {"step", ms(s.step)}}},
-               {"backward_alone_ms", ms(s.backward)},
+                 {"step", ms(step(r))}}},
+               {"backward_alone_ms", ms(s.backward * r.accumulate)},
                {"backward_slowdown", 0.0},
                {"comm_busy_ms", 0.0},
                {"samples_per_s", rounded(samples_per_s(r))},
                {"buckets", Json::array()},
-               {"tflops", rounded(s.flops / s.step.in_s() * 1e-12)},
+               {"tflops", rounded(s.flops / s.end.in_s() * 1e-12)},
                {"hbm_bytes", s.hbm_bytes},
                {"kernels", s.kernels},
                {"kernel_ms",

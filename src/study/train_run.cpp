@@ -74,7 +74,7 @@ TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& 
   result.forward = spans[train::Phase::kForward].length();
   result.backward = spans[train::Phase::kBackward].length();
   result.optimizer = spans[train::Phase::kOptimizer].length();
-  result.step = spans[train::Phase::kOptimizer].end;
+  result.end = spans[train::Phase::kOptimizer].end;
   result.flops = kernels.flops();
   result.kernels = kernels.kernels();
   const gpu::Traffic& t = core.memory().traffic()[gpu::Actor::kCompute];

@@ -27,17 +27,21 @@ struct KernelTimes {
   sim::Time streaming;
 };
 
+/// Of one pass and one update. With gradients accumulated over several passes, step() has them all.
 struct TrainResult {
   sim::Time forward;
   sim::Time backward;  ///< first gradient kernel's start to the last one's end
   sim::Time optimizer;
-  sim::Time step;
+  sim::Time end;  ///< of the optimizer, counted from the start
   KernelTimes times;
   train::MemoryNeed memory;
   double flops = 0;  ///< of the step's kernels
   std::size_t kernels = 0;
   std::uint64_t hbm_bytes = 0;
   std::uint64_t events = 0;
+
+  /// `passes` times forward and backward, each like the one that was simulated, then the update.
+  sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }
 };
 
 using TrainOutcome = std::variant<TrainResult, JobRefused, Deadlock, Interrupted>;

@@ -47,6 +47,7 @@ struct Convolve {
 
 struct Attend {
   bool backward = false;
+  bool causal = false;
   std::int64_t sequence = 1, heads = 1, head_size = 1;
   TensorId query = 0, key = 0, value = 0, out = 0;
   TensorId d_query = 0, d_key = 0, d_value = 0, d_out = 0;

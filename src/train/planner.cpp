@@ -18,6 +18,7 @@ Planner::Planner(const Graph& graph, const Recipe& recipe)
       gradients_(graph.values.size(), kNone),
       weights_(graph.parameters.size(), kNone),
       weight_gradients_(graph.parameters.size(), kNone),
+      to_add_(graph.parameters.size()),
       uses_(graph.parameters.size()),
       kept_(graph.operations.size()) {
   plan_.recipe = recipe;

@@ -61,6 +61,13 @@ class Planner {
   /// dW of a linear map, and the bias' gradient; `out` is the gradient of what it gave.
   void weight_gradient(ParameterId weight, TensorId in, TensorId out);
   void bias_gradient(ParameterId bias, TensorId out);
+  /// Where a product is to leave a weight's gradient, and what brings it from there to its place.
+  TensorId raw_gradient(ParameterId p);
+  void settle_gradient(ParameterId p, TensorId raw);
+  /// Something is there already that a gradient has to be added to.
+  bool added(ParameterId p) const {
+    return recipe_.accumulate > 1 || weight_gradients_[static_cast<std::size_t>(p)] != kNone;
+  }
   /// The gradient of a value: the first is kept, further ones are added.
   void give(ValueId v, TensorId gradient);
   TensorId taken(ValueId v) const { return gradients_[static_cast<std::size_t>(v)]; }
@@ -84,6 +91,7 @@ class Planner {
   std::vector<TensorId> gradients_;          // by value
   std::vector<TensorId> weights_;            // by parameter: as products use it
   std::vector<TensorId> weight_gradients_;   // by parameter
+  std::vector<bool> to_add_;                 // by parameter: its gradient's present part
   std::vector<int> uses_;                    // by parameter: gradients still to come
   std::vector<std::vector<TensorId>> kept_;  // by operation: what backward needs beside values
 };

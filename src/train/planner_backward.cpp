@@ -31,18 +31,28 @@ void Planner::gave(ParameterId p) {
 }
 
 /// In mixed precision a product leaves 16 bits; frameworks turn them into the weight's type afterwards.
-void Planner::weight_gradient(ParameterId p, TensorId in, TensorId out) {
-  const bool again = weight_gradients_[static_cast<std::size_t>(p)] != kNone;
+TensorId Planner::raw_gradient(ParameterId p) {
+  const bool again = added(p);
   const TensorId g = gradient(p);
   const bool cast = recipe_.casts_weights() && !fused();
-  const TensorId raw = cast || again ? like(g, cast ? recipe_.activation_bytes() : spec(g).element_bytes) : g;
-  product(out, true, in, true, raw);
-  if (again) {
+  to_add_[static_cast<std::size_t>(p)] = again;
+  return cast || again ? like(g, cast ? recipe_.activation_bytes() : spec(g).element_bytes) : g;
+}
+
+void Planner::settle_gradient(ParameterId p, TensorId raw) {
+  const TensorId g = gradient(p);
+  if (to_add_[static_cast<std::size_t>(p)]) {
     stream({raw, g}, {g});
-  } else if (cast) {
+  } else if (raw != g) {
     stream({raw}, {g});
   }
   gave(p);
+}
+
+void Planner::weight_gradient(ParameterId p, TensorId in, TensorId out) {
+  const TensorId raw = raw_gradient(p);
+  product(out, true, in, true, raw);
+  settle_gradient(p, raw);
 }
 
 void Planner::bias_gradient(ParameterId bias, TensorId out) {
@@ -105,12 +115,9 @@ void Planner::backward_conv(const Operation& op, const Conv& l) {
     emit(convolve(op, l, Convolve::Way::kDataGradient, dx, dy, weight(op.parameters[0])));
     give(in, dx);
   }
-  const TensorId g = gradient(op.parameters[0]);
-  const bool cast = recipe_.casts_weights() && !fused();
-  const TensorId raw = cast ? like(g, recipe_.activation_bytes()) : g;
+  const TensorId raw = raw_gradient(op.parameters[0]);
   emit(convolve(op, l, Convolve::Way::kFilterGradient, value(in), dy, raw));
-  if (cast) stream({raw}, {g});
-  gave(op.parameters[0]);
+  settle_gradient(op.parameters[0], raw);
   if (l.bias) bias_gradient(op.parameters[1], dy);
 }
 
@@ -134,7 +141,7 @@ void Planner::backward_pool(const Operation& op, const Pool& l) {
 /// The table's gradient is dense: cleared, then the rows that occurred are added to.
 void Planner::backward_embedding(const Operation& op, ParameterId table) {
   const TensorId dy = taken(op.output);
-  const bool again = weight_gradients_[static_cast<std::size_t>(table)] != kNone;
+  const bool again = added(table);
   const TensorId g = gradient(table);
   const TensorSpec s = spec(dy);
   const TensorId rows = tensor(Role::kPart, s.rows, s.cols, recipe_.gradient_bytes());
@@ -161,6 +168,7 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   const TensorId dk = like(mixed);
   const TensorId dv = like(mixed);
   emit(Attend{.backward = true,
+              .causal = l.causal,
               .sequence = shape.height,
               .heads = l.heads,
               .head_size = d / l.heads,

@@ -107,6 +107,7 @@ void Planner::forward_attention(const Operation& op, const Attention& l) {
   }
   const TensorId mixed = kept_[static_cast<std::size_t>(current_)][3];
   emit(Attend{.backward = false,
+              .causal = l.causal,
               .sequence = shape.height,
               .heads = l.heads,
               .head_size = d / l.heads,

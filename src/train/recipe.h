@@ -45,7 +45,8 @@ constexpr std::span<const sim::Named<Optimizer>> names_of(Optimizer) {
 }
 
 struct Recipe {
-  int batch = 32;  ///< samples a GPU and step
+  int batch = 32;      ///< samples a GPU and backward pass
+  int accumulate = 1;  ///< backward passes a step, whose gradients are added up
   Numbers numbers = Numbers::kMixed;
   Fusion fusion = Fusion::kEager;
   Optimizer optimizer = Optimizer::kSgd;

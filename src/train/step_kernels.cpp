@@ -77,7 +77,8 @@ void StepKernels::add(const Attend& a) {
                                  .sequence = a.sequence,
                                  .heads = a.heads,
                                  .head_size = a.head_size,
-                                 .precision = plan_.recipe.precision()};
+                                 .precision = plan_.recipe.precision(),
+                                 .causal = a.causal};
   gpu::AttentionTensors t{tensor(a.query), tensor(a.key), tensor(a.value), tensor(a.out), {}, {}, {}, {}};
   if (a.backward) {
     t.d_query = tensor(a.d_query);

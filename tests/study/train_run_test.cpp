@@ -40,17 +40,17 @@ TEST(TrainRun, PhasesMakeUpTheStep) {
   EXPECT_GT(r.forward, 0_ns);
   EXPECT_GT(r.backward, r.forward);
   const sim::Time phases = r.forward + r.backward + r.optimizer;
-  EXPECT_LE(phases, r.step);
+  EXPECT_LE(phases, r.end);
   // Between them there are only the gaps of two launches, and the first one's.
-  EXPECT_LE(r.step - phases, gpu::GpuSpec{}.launch_gap * 4);
+  EXPECT_LE(r.end - phases, gpu::GpuSpec{}.launch_gap * 4);
   const sim::Time kernels = r.times.products + r.times.convolutions + r.times.attention + r.times.streaming;
-  EXPECT_LT(kernels, r.step);
+  EXPECT_LT(kernels, r.end);
 }
 
 TEST(TrainRun, IsTheSameEveryTime) {
   const TrainResult a = run_small({.batch = 512});
   const TrainResult b = run_small({.batch = 512});
-  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(a.end, b.end);
   EXPECT_EQ(a.events, b.events);
   EXPECT_EQ(a.hbm_bytes, b.hbm_bytes);
 }
@@ -61,9 +61,9 @@ TEST(TrainRun, FusionAndMatrixUnitsSaveTime) {
   fused.fusion = train::Fusion::kFused;
   train::Recipe slow = eager;
   slow.numbers = train::Numbers::kFp32;
-  const sim::Time base = run_small(eager, 2048).step;
-  EXPECT_LT(run_small(fused, 2048).step, base);
-  EXPECT_GT(run_small(slow, 2048).step, base * 2);
+  const sim::Time base = run_small(eager, 2048).end;
+  EXPECT_LT(run_small(fused, 2048).end, base);
+  EXPECT_GT(run_small(slow, 2048).end, base * 2);
 }
 
 TEST(TrainRun, DoesTheOperationsOfTheModelThreeTimesLessTheFirstLayers) {
@@ -97,6 +97,14 @@ TEST(TrainRun, StopsWhenAsked) {
   const train::Graph g = small();
   const auto outcome = run(gpu::GpuSpec{}, {&g, {.batch = 512}, false}, [](double) { return false; });
   EXPECT_TRUE(std::holds_alternative<Interrupted>(outcome));
+}
+
+TEST(TrainRun, AddsUpGradientsOfSeveralPasses) {
+  const TrainResult once = run_small({.batch = 512, .fusion = train::Fusion::kFused});
+  const TrainResult often = run_small({.batch = 512, .accumulate = 4, .fusion = train::Fusion::kFused});
+  EXPECT_EQ(once.step(1), once.end);
+  EXPECT_GT(often.backward, once.backward) << "what is there has to be read";
+  EXPECT_EQ(often.step(4), (often.end - often.optimizer) * 4 + often.optimizer);
 }
 
 }  // namespace
