@@ -25,9 +25,7 @@ std::string bar(sim::Time part, sim::Time whole) {
   constexpr double kWidth = 50;
   const auto n =
       std::lround(kWidth * static_cast<double>(part.count_ps()) / static_cast<double>(whole.count_ps()));
-  std::string text;
-  for (long i = 0; i < n; ++i) text += '#';
-  return text;
+  return n == 0 ? std::string() : "  " + std::string(static_cast<std::size_t>(n), '#');
 }
 }  // namespace
 
@@ -39,7 +37,7 @@ std::string train_text(const TrainReport& r) {
                       (r.accumulate > 1 ? fmt::format(", {} passes a step", r.accumulate) : std::string()),
                   r.dtype, r.fusion, r.optimizer);
   const auto line = [&](const char* name, sim::Time t) {
-    text += fmt::format("  {:<10} {:>10.3f} ms  {}\n", name, ms(t), bar(t, step(r)));
+    text += fmt::format("  {:<10} {:>10.3f} ms{}\n", name, ms(t), bar(t, step(r)));
   };
   line("forward", s.forward * r.accumulate);
   line("backward", s.backward * r.accumulate);
