@@ -48,7 +48,7 @@ class Ddp final : public Synchroniser {
 
 }  // namespace
 
-std::unique_ptr<Synchroniser> make_ddp(const SyncSpec& spec, std::vector<sim::Bytes> sizes) {
+std::unique_ptr<Synchroniser> make_ddp(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes) {
   return std::make_unique<Ddp>(spec, sizes);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 class Horovod final : public Synchroniser {
  public:
-  Horovod(const SyncSpec& spec, std::vector<sim::Bytes> sizes) : spec_(spec), sizes_(std::move(sizes)) {}
+  Horovod(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes) : spec_(spec), sizes_(sizes) {}
 
   void ready(int parameter, sim::Time now, std::vector<Bucket>& /*out*/) override {
     if (waiting_.empty()) {
@@ -49,8 +49,8 @@ class Horovod final : public Synchroniser {
 
 }  // namespace
 
-std::unique_ptr<Synchroniser> make_horovod(const SyncSpec& spec, std::vector<sim::Bytes> sizes) {
-  return std::make_unique<Horovod>(spec, std::move(sizes));
+std::unique_ptr<Synchroniser> make_horovod(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes) {
+  return std::make_unique<Horovod>(spec, sizes);
 }
 
 }  // namespace infold::train

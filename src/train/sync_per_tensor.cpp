@@ -9,7 +9,7 @@ namespace {
 
 class PerTensor final : public Synchroniser {
  public:
-  explicit PerTensor(std::vector<sim::Bytes> sizes) : sizes_(std::move(sizes)) {}
+  explicit PerTensor(const std::vector<sim::Bytes>& sizes) : sizes_(sizes) {}
   void ready(int parameter, sim::Time /*now*/, std::vector<Bucket>& out) override {
     out.push_back({{parameter}, sizes_[static_cast<std::size_t>(parameter)], false});
   }
@@ -20,8 +20,9 @@ class PerTensor final : public Synchroniser {
 
 }  // namespace
 
-std::unique_ptr<Synchroniser> make_per_tensor(const SyncSpec& /*spec*/, std::vector<sim::Bytes> sizes) {
-  return std::make_unique<PerTensor>(std::move(sizes));
+std::unique_ptr<Synchroniser> make_per_tensor(const SyncSpec& /*spec*/,
+                                              const std::vector<sim::Bytes>& sizes) {
+  return std::make_unique<PerTensor>(sizes);
 }
 
 }  // namespace infold::train

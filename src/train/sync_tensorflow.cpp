@@ -10,8 +10,8 @@ namespace {
 
 class Tensorflow final : public Synchroniser {
  public:
-  Tensorflow(const SyncSpec& spec, std::vector<sim::Bytes> sizes)
-      : packs_(spec.packs), sizes_(std::move(sizes)) {}
+  Tensorflow(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes)
+      : packs_(spec.packs), sizes_(sizes) {}
 
   void ready(int /*parameter*/, sim::Time /*now*/, std::vector<Bucket>& out) override {
     if (++ready_ < sizes_.size()) return;
@@ -41,8 +41,8 @@ class Tensorflow final : public Synchroniser {
 
 }  // namespace
 
-std::unique_ptr<Synchroniser> make_tensorflow(const SyncSpec& spec, std::vector<sim::Bytes> sizes) {
-  return std::make_unique<Tensorflow>(spec, std::move(sizes));
+std::unique_ptr<Synchroniser> make_tensorflow(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes) {
+  return std::make_unique<Tensorflow>(spec, sizes);
 }
 
 }  // namespace infold::train

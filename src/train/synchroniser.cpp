@@ -7,16 +7,16 @@
 
 namespace infold::train {
 
-std::unique_ptr<Synchroniser> make_synchroniser(const SyncSpec& spec, std::vector<sim::Bytes> sizes) {
+std::unique_ptr<Synchroniser> make_synchroniser(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes) {
   switch (spec.kind) {
     case SyncKind::kDdp:
-      return make_ddp(spec, std::move(sizes));
+      return make_ddp(spec, sizes);
     case SyncKind::kHorovod:
-      return make_horovod(spec, std::move(sizes));
+      return make_horovod(spec, sizes);
     case SyncKind::kTensorflow:
-      return make_tensorflow(spec, std::move(sizes));
+      return make_tensorflow(spec, sizes);
     case SyncKind::kPerTensor:
-      return make_per_tensor(spec, std::move(sizes));
+      return make_per_tensor(spec, sizes);
   }
   INFOLD_CHECK(false, "every kind of synchroniser has its maker");
   return nullptr;

@@ -71,13 +71,13 @@ class Synchroniser {
 };
 
 /// `sizes`: bytes of each parameter's gradient as it is sent, in the order in which the model declares them.
-std::unique_ptr<Synchroniser> make_synchroniser(const SyncSpec& spec, std::vector<sim::Bytes> sizes);
+std::unique_ptr<Synchroniser> make_synchroniser(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
 
 // One file each.
-std::unique_ptr<Synchroniser> make_ddp(const SyncSpec& spec, std::vector<sim::Bytes> sizes);
-std::unique_ptr<Synchroniser> make_horovod(const SyncSpec& spec, std::vector<sim::Bytes> sizes);
-std::unique_ptr<Synchroniser> make_tensorflow(const SyncSpec& spec, std::vector<sim::Bytes> sizes);
-std::unique_ptr<Synchroniser> make_per_tensor(const SyncSpec& spec, std::vector<sim::Bytes> sizes);
+std::unique_ptr<Synchroniser> make_ddp(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
+std::unique_ptr<Synchroniser> make_horovod(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
+std::unique_ptr<Synchroniser> make_tensorflow(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
+std::unique_ptr<Synchroniser> make_per_tensor(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
 
 /// A gradient and the time at which backward has finished it.
 struct ReadyGradient {
