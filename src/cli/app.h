@@ -26,5 +26,6 @@ void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
 void add_program(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
+void add_train(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

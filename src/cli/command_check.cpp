@@ -9,6 +9,7 @@
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "study/check.h"
+#include "train/graph.h"
 
 namespace infold::cli {
 
@@ -26,6 +27,10 @@ int check_files(const std::vector<std::string>& files) {
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
       print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
                         system->machine.gpu.name));
+    } else if (const auto* model = std::get_if<train::Model>(&spec)) {
+      const auto graph = std::get<train::Graph>(train::build_graph(*model));
+      print(fmt::format("{}: model {}, {} layers, {} parameters: valid\n", file, model->name,
+                        graph.operations.size(), graph.parameter_count()));
     } else {
       print(fmt::format("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name));
     }
@@ -37,7 +42,7 @@ int check_files(const std::vector<std::string>& files) {
 
 void add_check(CLI::App& app, int& exit) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("check", "is this system or GPU file valid?");
+  CLI::App* command = app.add_subcommand("check", "is this system, GPU or model file valid?");
   command->add_option("file", *files, "YAML files, or names of presets")->required();
   command->footer("Example:\n  infold check my-system.yaml");
   command->callback([files, &exit] { exit = check_files(*files); });

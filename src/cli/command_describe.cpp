@@ -1,4 +1,5 @@
-// infold describe: a system's, a GPU's or a component's parameters, from where they are declared.
+// infold describe: a system's, a GPU's or a component's parameters, from where they are declared; a model's
+// layers.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -13,13 +14,17 @@
 #include "config/dump.h"
 #include "config/suggest.h"
 #include "report/describe_report.h"
+#include "report/model_report.h"
 #include "study/check.h"
+#include "train/graph.h"
+#include "train/memory_need.h"
+#include "train/plan.h"
 
 namespace infold::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"system", "gpu", "component"};
+constexpr std::array<std::string_view, 4> kKinds = {"system", "gpu", "model", "component"};
 
 struct Arguments {
   std::string kind;
@@ -51,6 +56,20 @@ int describe_gpu(const Arguments& args) {
   return show(args, {"gpu", g.name, g.summary, g.sources, {}, config::parameters(g)}, config::to_yaml(g));
 }
 
+int describe_model(const Arguments& args) {
+  const auto loaded = config::load_model(args.name);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
+  const auto& model = std::get<train::Model>(loaded);
+  const auto graph = std::get<train::Graph>(train::build_graph(model));
+  const train::Recipe example;
+  const report::ModelMemory memory{example.batch, std::string(sim::name_of(example.numbers)),
+                                   std::string(sim::name_of(example.optimizer)),
+                                   train::memory_need(train::make_plan(graph, example))};
+  print(args.json ? report::model_json(model, graph, memory) : report::model_text(model, graph, memory));
+  return kDone;
+}
+
 int describe_component(const Arguments& args) {
   const auto found = config::find_component(args.name);
   if (!found) {
@@ -65,22 +84,26 @@ int describe(const Arguments& args) {
   if (args.yaml && args.json) return bad_input("--yaml and --json exclude each other");
   if (args.kind == "system") return describe_system(args);
   if (args.kind == "gpu") return describe_gpu(args);
+  if (args.kind == "model") return describe_model(args);
   if (args.kind == "component") return describe_component(args);
-  return bad_input(fmt::format("nothing is known of a '{}'{}; describe a system, a gpu or a component",
-                               args.kind, config::did_you_mean(args.kind, kKinds)));
+  return bad_input(
+      fmt::format("nothing is known of a '{}'{}; describe a system, a gpu, a model or a component", args.kind,
+                  config::did_you_mean(args.kind, kKinds)));
 }
 
 }  // namespace
 
 void add_describe(CLI::App& app, int& exit) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "describe", "parameters of a system, a gpu or a component, with unit, value and meaning");
-  command->add_option("kind", args->kind, "system, gpu or component")->required();
+  CLI::App* command =
+      app.add_subcommand("describe", "parameters of a system, a gpu or a component; layers of a model");
+  command->add_option("kind", args->kind, "system, gpu, model or component")->required();
   command->add_option("name", args->name, "a preset, a file, or a component's name")->required();
   command->add_flag("--json", args->json, "print JSON");
   command->add_flag("--yaml", args->yaml, "print the whole system or GPU as YAML that can be edited");
-  command->footer("Example:\n  infold describe system dgx-a100\n  infold describe component link");
+  command->footer(
+      "Example:\n  infold describe system dgx-a100\n  infold describe component link\n"
+      "  infold describe model resnet50");
   command->callback([args, &exit] { exit = describe(*args); });
 }
 

@@ -1,4 +1,4 @@
-// infold list: which systems, GPUs, algorithms and components there are.
+// infold list: which systems, GPUs, models, algorithms and components there are.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -12,13 +12,14 @@
 #include "config/describe.h"
 #include "config/suggest.h"
 #include "report/describe_report.h"
+#include "train/layers.h"
 
 namespace infold::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kLists = {"systems", "gpus", "algorithms", "collectives",
-                                                    "components"};
+constexpr std::array<std::string_view, 7> kLists = {"systems",    "gpus",        "models",    "layers",
+                                                    "algorithms", "collectives", "components"};
 
 std::vector<report::Entry> entries_of(std::string_view what) {
   std::vector<report::Entry> out;
@@ -26,6 +27,10 @@ std::vector<report::Entry> entries_of(std::string_view what) {
     for (auto& p : config::list_systems()) out.push_back({p.name, p.summary});
   } else if (what == "gpus") {
     for (auto& p : config::list_gpus()) out.push_back({p.name, p.summary});
+  } else if (what == "models") {
+    for (auto& p : config::list_models()) out.push_back({p.name, p.summary});
+  } else if (what == "layers") {
+    for (const auto& l : train::layer_names()) out.push_back({std::string(l.name), std::string(l.about)});
   } else if (what == "algorithms") {
     for (const auto& a : coll::algorithms())
       out.push_back({std::string(a.name), fmt::format("{} ({})", a.about, coll::offered_by(a))});
@@ -45,9 +50,11 @@ void add_list(CLI::App& app, int& exit) {
     bool json = false;
   };
   auto args = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("list", "what there is: systems, gpus, algorithms, collectives, components");
-  command->add_option("what", args->what, "systems, gpus, algorithms, collectives or components")->required();
+  CLI::App* command = app.add_subcommand(
+      "list", "what there is: systems, gpus, models, layers, algorithms, collectives, components");
+  command
+      ->add_option("what", args->what, "systems, gpus, models, layers, algorithms, collectives or components")
+      ->required();
   command->add_flag("--json", args->json, "print JSON");
   command->footer("Example:\n  infold list systems");
   command->callback([args, &exit] {

@@ -54,6 +54,9 @@ std::vector<PresetInfo> list_systems() {
 std::vector<PresetInfo> list_gpus() {
   return list(FileKind::kGpu);
 }
+std::vector<PresetInfo> list_models() {
+  return list(FileKind::kModel);
+}
 
 Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate) {
   Result<OpenFile> opened = open_as(FileKind::kSystem, name_or_file);
@@ -67,17 +70,32 @@ Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file) {
   return Loader({}).gpu(std::get<OpenFile>(opened));
 }
 
+Result<train::Model> load_model(std::string_view name_or_file) {
+  Result<OpenFile> opened = open_as(FileKind::kModel, name_or_file);
+  if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
+  return Loader({}).model(std::get<OpenFile>(opened));
+}
+
 Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate) {
   FileKind kind = FileKind::kSystem;
-  for (const std::string& gpu : preset_names(FileKind::kGpu)) {
-    if (gpu == name_or_file) kind = FileKind::kGpu;
+  for (const FileKind k : kFileKinds) {
+    for (const std::string& preset : preset_names(k)) {
+      if (preset == name_or_file) kind = k;
+    }
   }
   Result<OpenFile> opened = open(kind, name_or_file);
   if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
   const OpenFile& file = std::get<OpenFile>(opened);
   Loader loader(validate);
-  if (file.kind == FileKind::kSystem) return widen(loader.system(file));
-  return widen(loader.gpu(file));
+  switch (file.kind) {
+    case FileKind::kSystem:
+      return widen(loader.system(file));
+    case FileKind::kGpu:
+      return widen(loader.gpu(file));
+    case FileKind::kModel:
+      return widen(loader.model(file));
+  }
+  return Diagnostic{std::string(name_or_file), 0, 0, "of no known kind"};
 }
 
 }  // namespace infold::config

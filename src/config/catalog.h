@@ -1,4 +1,4 @@
-// Systems and GPUs by name or file: the way from YAML to a validated spec.
+// Systems, GPUs and models by name or file: the way from YAML to a validated spec.
 // A file may build on another (`base:`), and then holds only what differs.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "gpu/gpu_spec.h"
 #include "sim/params.h"
 #include "study/system_spec.h"
+#include "train/model.h"
 
 namespace infold::config {
 
@@ -26,14 +27,16 @@ struct PresetInfo {
 
 std::vector<PresetInfo> list_systems();
 std::vector<PresetInfo> list_gpus();
+std::vector<PresetInfo> list_models();
 
 /// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
 Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
 Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);
+Result<train::Model> load_model(std::string_view name_or_file);
 
-using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec>;
+using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec, train::Model>;
 
-/// A file of either kind, as its `kind:` says; also takes the name of any preset.
+/// A file of any kind, as its `kind:` says; also takes the name of any preset.
 Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
 
 }  // namespace infold::config

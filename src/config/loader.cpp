@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <type_traits>
 #include <utility>
 
+#include "config/model_draft.h"
 #include "config/suggest.h"
 
 namespace infold::config {
@@ -20,7 +19,11 @@ constexpr std::size_t kLongestSummary = 300;
 constexpr std::size_t kLongestSource = 500;
 
 template <class Spec>
-constexpr FileKind kKindOf = std::is_same_v<Spec, gpu::GpuSpec> ? FileKind::kGpu : FileKind::kSystem;
+constexpr FileKind kKindOf = FileKind::kSystem;
+template <>
+constexpr FileKind kKindOf<gpu::GpuSpec> = FileKind::kGpu;
+template <>
+constexpr FileKind kKindOf<ModelDraft> = FileKind::kModel;
 
 bool is_name(std::string_view text) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
@@ -40,15 +43,17 @@ Result<OpenFile> open_file(Source source) {
   }
   const YamlNode* kind = root.find("kind");
   if (kind == nullptr)
-    return at(source.shown, {1, 1}, "missing key 'kind' (write 'kind: system' or 'kind: gpu')");
-  for (const FileKind k : {FileKind::kSystem, FileKind::kGpu}) {
+    return at(source.shown, {1, 1},
+              "missing key 'kind' (write 'kind: system', 'kind: gpu' or 'kind: model')");
+  std::vector<std::string_view> known;
+  for (const FileKind k : kFileKinds) {
     if (kind->text == kind_name(k)) return OpenFile{std::move(source), std::move(root), k};
+    known.push_back(kind_name(k));
   }
-  const std::array<std::string_view, 2> known = {"system", "gpu"};
   std::string hint = did_you_mean(kind->text, known);
-  if (hint.empty()) hint = " (one of system, gpu)";
+  if (hint.empty()) hint = fmt::format(" (one of {})", fmt::join(known, ", "));
   if (kind->kind != YamlNode::Kind::kScalar)
-    return at(source.shown, kind->key_at, "kind: expected system or gpu");
+    return at(source.shown, kind->key_at, fmt::format("kind: expected one of {}", fmt::join(known, ", ")));
   return at(source.shown, kind->at, fmt::format("kind: unknown value {}{}", quote(kind->text), hint));
 }
 
@@ -173,6 +178,13 @@ Result<gpu::GpuSpec> Loader::gpu(const OpenFile& file) {
   Reading reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
   return spec;
+}
+
+Result<train::Model> Loader::model(const OpenFile& file) {
+  ModelDraft draft;
+  Reading reading;
+  if (auto fault = fill(file, draft, reading)) return std::move(*fault);
+  return expand_model(draft, file.source.shown);
 }
 
 }  // namespace infold::config

@@ -1,4 +1,4 @@
-// Loads one system or GPU with everything it builds on. Used by the catalog only.
+// Loads one system, GPU or model with everything it builds on. Used by the catalog only.
 #pragma once
 
 #include <optional>
@@ -30,6 +30,7 @@ class Loader {
 
   Result<study::SystemSpec> system(const OpenFile& file);
   Result<gpu::GpuSpec> gpu(const OpenFile& file);
+  Result<train::Model> model(const OpenFile& file);
 
  private:
   using Fault = std::optional<Diagnostic>;

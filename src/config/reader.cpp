@@ -34,6 +34,27 @@ const YamlNode* MapReader::scalar(std::string_view name) {
   return nullptr;
 }
 
+const YamlNode* MapReader::map(std::string_view name) {
+  const YamlNode* node = take(name);
+  if (node == nullptr || node->kind == YamlNode::Kind::kMap) return node;
+  const bool nothing = node->kind == YamlNode::Kind::kNull;
+  reading_.complain(nothing ? node->key_at : node->at,
+                    fmt::format("{}: expected a map (key: value), not {}", name, kind_text(node->kind)));
+  return nullptr;
+}
+
+Complaint MapReader::evaluated(std::string_view name, std::string_view text, int& value,
+                               const sim::Range<int>& range) {
+  const auto parsed = reading_.evaluate(text);
+  if (const auto* error = std::get_if<ParseError>(&parsed))
+    return fmt::format("{}: {}", name, error->message);
+  const std::int64_t number = std::get<std::int64_t>(parsed);
+  if (number < range.min || number > range.max)
+    return fmt::format("{} must be between {} and {}, not {}", name, range.min, range.max, number);
+  value = static_cast<int>(number);
+  return std::nullopt;
+}
+
 void MapReader::field(std::string_view name, std::vector<int>& value, const sim::Range<int>& range,
                       std::string_view /*meaning*/) {
   const YamlNode* node = take(name);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,6 +28,8 @@ struct Reading {
   std::map<std::string, Position, std::less<>> keys;  ///< dotted path of each key in the file
   /// Reads what stands under `gpu:`, which may be a name instead of a map.
   std::function<void(const YamlNode& node, gpu::GpuSpec& spec, const std::string& path)> read_gpu;
+  /// Works out a whole number written as an expression; empty where only plain numbers are allowed.
+  std::function<Parsed<std::int64_t>(std::string_view text)> evaluate;
 
   void complain(Position where, std::string message) {
     problems.push_back(at(file, where, std::move(message)));
@@ -40,8 +43,12 @@ class MapReader {
 
   template <class T>
   void field(std::string_view name, T& value, const sim::Range<T>& range, std::string_view /*meaning*/) {
-    if (const YamlNode* node = scalar(name))
-      report(*node, assign(name, node->text, Dialect::kFile, value, range));
+    const YamlNode* node = scalar(name);
+    if (node == nullptr) return;
+    if constexpr (std::is_same_v<T, int>) {
+      if (reading_.evaluate) return report(*node, evaluated(name, node->text, value, range));
+    }
+    report(*node, assign(name, node->text, Dialect::kFile, value, range));
   }
   void field(std::string_view name, std::vector<int>& value, const sim::Range<int>& range,
              std::string_view meaning);
@@ -74,6 +81,10 @@ class MapReader {
   const YamlNode* take(std::string_view name);
   /// As take, and complains unless it is a scalar.
   const YamlNode* scalar(std::string_view name);
+  /// As take, and complains unless it is a map.
+  const YamlNode* map(std::string_view name);
+  /// What is being read, for messages.
+  const std::string& file() const { return reading_.file; }
 
   /// Refuses the keys that nobody asked for. Call it last.
   void finish();
@@ -82,6 +93,7 @@ class MapReader {
   std::string path_of(std::string_view name) const {
     return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
   }
+  Complaint evaluated(std::string_view name, std::string_view text, int& value, const sim::Range<int>& range);
   void report(const YamlNode& node, const Complaint& complaint) {
     if (complaint) reading_.complain(node.at, *complaint);
   }

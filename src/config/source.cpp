@@ -1,4 +1,4 @@
-// Presets are embedded under gpus/ and systems/, so a reference can not leave those folders.
+// Presets are embedded under gpus/, models/ and systems/, so a reference can not leave those folders.
 #include "config/source.h"
 
 #include <fmt/format.h>
@@ -19,12 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExtension = ".yaml";
 
-std::string_view folder_of(FileKind kind) {
-  return kind == FileKind::kSystem ? "systems/" : "gpus/";
-}
-
-FileKind other(FileKind kind) {
-  return kind == FileKind::kSystem ? FileKind::kGpu : FileKind::kSystem;
+std::string folder_of(FileKind kind) {
+  return fmt::format("{}s/", kind_name(kind));
 }
 
 const embedded::File* find_preset(FileKind kind, std::string_view name) {
@@ -40,9 +36,11 @@ NoSource unknown_preset(FileKind kind, std::string_view name) {
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string why = fmt::format("unknown {} {}", kind_name(kind), quote(name));
   std::error_code ignored;
-  if (find_preset(other(kind), name) != nullptr) {
-    why += fmt::format(" (that is a {})", kind_name(other(kind)));
-  } else if (const auto near = nearest(name, views)) {
+  for (const FileKind other : kFileKinds) {
+    if (other == kind || find_preset(other, name) == nullptr) continue;
+    return {why + fmt::format(" (that is a {})", kind_name(other))};
+  }
+  if (const auto near = nearest(name, views)) {
     why += fmt::format(" (did you mean '{}'?)", *near);
   } else if (name.size() < 256 && fs::is_regular_file(fs::path(name), ignored)) {
     why += fmt::format(" (for the file of that name write './{}')", name);
@@ -62,7 +60,15 @@ std::variant<Source, NoSource> from_preset(FileKind kind, std::string_view name)
 }  // namespace
 
 std::string_view kind_name(FileKind kind) {
-  return kind == FileKind::kSystem ? "system" : "gpu";
+  switch (kind) {
+    case FileKind::kSystem:
+      return "system";
+    case FileKind::kGpu:
+      return "gpu";
+    case FileKind::kModel:
+      return "model";
+  }
+  return "?";
 }
 
 bool is_file_reference(std::string_view reference) {
@@ -102,10 +108,11 @@ std::variant<Source, NoSource> read_source(const fs::path& path, std::size_t lar
 }
 
 std::vector<std::string> preset_names(FileKind kind) {
+  const std::string folder = folder_of(kind);
   std::vector<std::string> names;
   for (const embedded::File& f : embedded::presets()) {
-    if (!f.path.starts_with(folder_of(kind)) || !f.path.ends_with(kExtension)) continue;
-    std::string_view name = f.path.substr(folder_of(kind).size());
+    if (!f.path.starts_with(folder) || !f.path.ends_with(kExtension)) continue;
+    std::string_view name = f.path.substr(folder.size());
     name.remove_suffix(kExtension.size());
     names.emplace_back(name);
   }

@@ -2,6 +2,7 @@
 // Files are bounded and must be regular, so a device, a pipe or a huge file can not hang or fill a run.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,9 +11,10 @@
 
 namespace infold::config {
 
-enum class FileKind { kSystem, kGpu };
+enum class FileKind { kSystem, kGpu, kModel };
+inline constexpr std::array kFileKinds = {FileKind::kSystem, FileKind::kGpu, FileKind::kModel};
 
-/// "system" or "gpu", as `kind:` has it.
+/// "system", "gpu" or "model", as `kind:` has it.
 std::string_view kind_name(FileKind kind);
 
 struct Source {

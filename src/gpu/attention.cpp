@@ -58,7 +58,10 @@ void AttentionKernel::assign(Workgroup& w) {
   w.row = w.from + tile * kTile;
   w.to = w.from + attention_.sequence;
   w.col = head * attention_.head_size;
-  w.slabs = static_cast<int>(tiles_);
+  // With the future hidden, queries walk to their own keys, and keys begin at their own queries.
+  w.first_slab = attention_.causal && backward_ ? tile : 0;
+  const std::int64_t end = attention_.causal && !backward_ ? tile + 1 : tiles_;
+  w.slabs = static_cast<int>(end - w.first_slab);
 }
 
 sim::Time AttentionKernel::move(const Tensor& t, std::int64_t row, std::int64_t rows, std::int64_t col,
@@ -81,7 +84,7 @@ sim::Time AttentionKernel::move(const Tensor& t, std::int64_t row, std::int64_t 
 }
 
 sim::Time AttentionKernel::load(Workgroup& w, int slab, sim::Time now) {
-  const std::int64_t row = w.from + slab * kTile;
+  const std::int64_t row = w.from + (w.first_slab + slab) * kTile;
   const std::int64_t rows = std::min(kTile, w.to - row);
   const std::int64_t own = std::min(kTile, w.to - w.row);
   sim::Time ready = now;

@@ -16,11 +16,13 @@ struct Attention {
   std::int64_t heads = 16;
   std::int64_t head_size = 64;
   Precision precision = Precision::kFp16;
+  bool causal = false;  ///< a token sees only itself and those before: tiles beyond the diagonal are left out
 
   /// Two products forward, five backward (scores are computed again).
   double flops(bool backward) const {
-    const double one = 2.0 * static_cast<double>(batch * heads) * static_cast<double>(sequence) *
-                       static_cast<double>(sequence) * static_cast<double>(head_size);
+    const auto n = static_cast<double>(sequence);
+    const double pairs = causal ? n * (n + 1) / 2 : n * n;
+    const double one = 2.0 * static_cast<double>(batch * heads) * pairs * static_cast<double>(head_size);
     return one * (backward ? 5 : 2);
   }
 };

@@ -58,7 +58,7 @@ Product conv_data_gradient(const Conv& c, const ConvTensors& t, Precision precis
   Window w;
   w.height = w.out_height = c.out_height();
   w.width = w.out_width = c.out_width();
-  w.pad = c.pad() / c.stride;
+  w.pad = std::max<std::int64_t>(c.size - 1 - c.pad(), 0) / c.stride;
   w.taps_across = std::max<std::int64_t>(c.size / c.stride, 1);
   w.taps = w.taps_across * w.taps_across;
   w.channels = c.filters;

@@ -30,8 +30,9 @@ struct Conv {
   std::int64_t filters = 1;
   std::int64_t size = 1;  ///< of the filter, each way
   std::int64_t stride = 1;
+  std::int64_t padding = -1;  ///< at each edge; -1: as much as keeps the size at stride 1
 
-  std::int64_t pad() const { return (size - 1) / 2; }
+  std::int64_t pad() const { return padding < 0 ? (size - 1) / 2 : padding; }
   std::int64_t out_height() const { return (height + 2 * pad() - size) / stride + 1; }
   std::int64_t out_width() const { return (width + 2 * pad() - size) / stride + 1; }
   std::int64_t pixels() const { return batch * height * width; }

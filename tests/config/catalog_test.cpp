@@ -152,7 +152,7 @@ TEST_F(Files, TheKindMustFit) {
   EXPECT_EQ(error(load_any(write("k.yaml", "kind: sistem\n"), {})),
             "k.yaml:1:7: kind: unknown value 'sistem' (did you mean 'system'?)");
   EXPECT_EQ(error(load_any(write("n.yaml", "gpus: 8\n"), {})),
-            "n.yaml:1:1: missing key 'kind' (write 'kind: system' or 'kind: gpu')");
+            "n.yaml:1:1: missing key 'kind' (write 'kind: system', 'kind: gpu' or 'kind: model')");
 }
 
 TEST_F(Files, WhatCanNotBeReadIsRefused) {

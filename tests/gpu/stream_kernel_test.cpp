@@ -102,5 +102,22 @@ TEST(CopyEngine, CopiesEveryByteAtItsRate) {
   EXPECT_GT(gbps, 100);
 }
 
+TEST(Attention, WithTheFutureHiddenTakesAboutHalf) {
+  for (const bool backward : {false, true}) {
+    sim::Time took[2];
+    double flops[2];
+    for (const bool causal : {false, true}) {
+      Bench b(GpuSpec{});
+      const Attention a{.batch = 4, .sequence = 2048, .heads = 16, .head_size = 64, .causal = causal};
+      b.list.add(a, attention_tensors(b.core.addresses(), a), backward);
+      took[causal ? 1 : 0] = b.run();
+      flops[causal ? 1 : 0] = b.list.flops();
+    }
+    EXPECT_NEAR(flops[1] / flops[0], 0.5, 0.001);
+    // 16 tiles a sequence: the diagonal is computed whole.
+    EXPECT_NEAR(took[1].in_us() / took[0].in_us(), 17.0 / 32, 0.08);
+  }
+}
+
 }  // namespace
 }  // namespace infold::gpu

@@ -1,0 +1,67 @@
+// From a draft to a model: blocks, repetition and expressions are worked out. Used by expand_model only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/expression.h"
+#include "config/model_draft.h"
+#include "config/reader.h"
+#include "train/model.h"
+
+namespace infold::config {
+
+class ModelExpander {
+ public:
+  ModelExpander(const ModelDraft& draft, std::string file) : draft_(draft), file_(std::move(file)) {}
+  Result<train::Model> run();
+
+ private:
+  /// Where in the expansion a list stands.
+  struct Context {
+    const std::string* file = nullptr;  ///< that the YAML is in
+    const Scope* scope = nullptr;
+    int depth = 0;
+    double times = 1;  ///< how often all this is repeated
+  };
+
+  bool fail(const Context& c, Position at, std::string why);
+  bool read_parameters();
+  bool read_input(train::Model& model);
+  bool expand_list(const YamlNode& list, const Context& c, std::string_view what, train::Nodes& out);
+  bool expand_item(const YamlNode& item, const Context& c, train::Node& out);
+  bool expand_layer(const train::LayerName& layer, const YamlNode* arguments, Position at, const Context& c,
+                    train::Node& out);
+  bool expand_branches(train::Branches::Join join, const YamlNode* arguments, Position at, const Context& c,
+                       train::Node& out);
+  bool expand_repeat(const YamlNode* arguments, Position at, const Context& c, train::Node& out);
+  bool expand_block(const PlacedNode& block, const YamlNode* arguments, Position at, const Context& c,
+                    train::Node& out);
+  bool read_arguments(const YamlNode& takes, const PlacedNode& block, const YamlNode* arguments, Position at,
+                      const Context& c, Scope& scope);
+  Reading reading(const Context& c) const;
+  bool finish(const Context& c, const Reading& reading);
+  const PlacedNode* find_block(std::string_view name) const;
+
+  struct Origin {
+    std::string file;
+    Position at;
+  };
+  int origin(const Context& c, Position at) {
+    origins_.push_back({*c.file, at});
+    return static_cast<int>(origins_.size()) - 1;
+  }
+
+  const ModelDraft& draft_;
+  std::string file_;
+  Scope parameters_;
+  std::vector<Origin> origins_;
+  std::vector<std::string> blocks_open_;  // each used by the one before
+  double layers_ = 0;
+  std::optional<Diagnostic> fault_;
+};
+
+}  // namespace infold::config

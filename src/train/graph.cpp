@@ -1,0 +1,148 @@
+// The walk over a model's tree: order, paths and repetition. What single layers do is in graph_layers.cpp.
+#include "train/graph.h"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "train/graph_builder.h"
+
+namespace infold::train {
+
+std::int64_t Graph::parameter_count() const {
+  std::int64_t sum = 0;
+  for (const Parameter& p : parameters) sum += p.elements();
+  return sum;
+}
+
+double Graph::forward_flops() const {
+  double sum = 0;
+  for (const Operation& op : operations) sum += op.forward_flops;
+  return sum;
+}
+
+std::variant<Graph, ModelRefusal> build_graph(const Model& model, int sequence) {
+  return GraphBuilder(model, sequence).build();
+}
+
+bool GraphBuilder::refuse(int origin, std::string why) {
+  if (!refusal_) refusal_ = ModelRefusal{origin, std::move(why)};
+  return false;
+}
+
+std::optional<Shape> GraphBuilder::input_shape() {
+  const Input& in = model_.input;
+  const int kinds = (in.has_image() ? 1 : 0) + (in.features > 0 ? 1 : 0) + (in.tokens > 0 ? 1 : 0);
+  if (kinds != 1 || in.has_image() != in.is_image()) return std::nullopt;
+  if (in.is_image()) return Shape::image(in.channels, in.height, in.width);
+  if (in.features > 0) return Shape::features(in.features);
+  return Shape::tokens(sequence_ > 0 ? sequence_ : in.tokens);
+}
+
+std::variant<Graph, ModelRefusal> GraphBuilder::build() {
+  const auto input = input_shape();
+  if (!input)
+    return ModelRefusal{-1, "input: give channels, height and width of an image, or features, or tokens"};
+  if (sequence_ > 0 && model_.input.tokens == 0)
+    return ModelRefusal{-1, "its samples are no sequences, so they have no length to choose"};
+  at_ = add_value(*input, false);
+  if (!walk(model_.layers, 0)) return *refusal_;
+  if (!ended_) return ModelRefusal{-1, "layers: the last layer must be 'loss'"};
+  if (graph_.parameters.empty())
+    return ModelRefusal{-1, "layers: there is nothing to train: no layer has parameters"};
+  return std::move(graph_);
+}
+
+ValueId GraphBuilder::add_value(const Shape& shape, bool needs_gradient) {
+  graph_.values.push_back({shape, needs_gradient});
+  return static_cast<ValueId>(graph_.values.size() - 1);
+}
+
+void GraphBuilder::add_line(int depth, int operation, std::string heading, int times) {
+  if (!silent_) graph_.lines.push_back({depth, operation, times, std::move(heading)});
+}
+
+bool GraphBuilder::walk(const Nodes& nodes, int depth) {
+  for (const Node& node : nodes) {
+    if (ended_) return refuse(node.origin, "nothing can follow 'loss' on its path");
+    const bool fine = std::visit(
+        [&](const auto& what) {
+          using T = std::decay_t<decltype(what)>;
+          if constexpr (std::is_same_v<T, Layer>) {
+            return add_layer(what, node.origin, depth);
+          } else if constexpr (std::is_same_v<T, Branches>) {
+            return walk_branches(what, node.origin, depth);
+          } else if constexpr (std::is_same_v<T, Side>) {
+            return walk_side(what, depth);
+          } else if constexpr (std::is_same_v<T, Repeat>) {
+            return walk_repeat(what, depth);
+          } else {
+            add_line(depth, -1, what.name, 1);
+            return walk(what.layers, depth + 1);
+          }
+        },
+        node.what);
+    if (!fine) return false;
+  }
+  return true;
+}
+
+/// What leaves the shape as it was does the same the next time, and is described once.
+bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
+  const bool outer = silent_;
+  for (int i = 0; i < repeat.times; ++i) {
+    const Shape before = here();
+    const std::size_t heading = graph_.lines.size();
+    add_line(depth, -1, "repeat", 1);
+    if (!walk(repeat.layers, depth + 1)) return false;
+    if (!silent_ && here() == before && !ended_) {
+      graph_.lines[heading].times = repeat.times - i;
+      silent_ = true;
+    }
+  }
+  silent_ = outer;
+  return true;
+}
+
+bool GraphBuilder::walk_branches(const Branches& branches, int origin, int depth) {
+  const bool adds = branches.join == Branches::Join::kAdd;
+  const ValueId from = at_;
+  add_line(depth, -1, adds ? "residual" : "gate", 1);
+  // The shortcut first, so that what joins follows the body at once and can be fused with its last layers.
+  if (!branches.shortcut.empty()) add_line(depth + 1, -1, "shortcut", 1);
+  if (!walk(branches.shortcut, depth + 2)) return false;
+  const ValueId other = at_;
+  at_ = from;
+  if (!branches.shortcut.empty()) add_line(depth + 1, -1, "body", 1);
+  if (!walk(branches.body, depth + (branches.shortcut.empty() ? 1 : 2))) return false;
+  if (ended_) return refuse(origin, "a path that joins another can not end in 'loss'");
+  if (!(here() == graph_.shape(other))) {
+    return refuse(origin, fmt::format("the paths do not fit together: {} and {}", to_string(here()),
+                                      to_string(graph_.shape(other))));
+  }
+  if (at_ == other) return refuse(origin, "the body does nothing");
+  Operation op;
+  op.what = Join{branches.join};
+  op.inputs = {at_, other};
+  op.output = add_value(here(), true);
+  op.origin = origin;
+  at_ = op.output;
+  graph_.operations.push_back(std::move(op));
+  add_line(depth + 1, static_cast<int>(graph_.operations.size()) - 1, "", 1);
+  return true;
+}
+
+bool GraphBuilder::walk_side(const Side& side, int depth) {
+  const ValueId from = at_;
+  add_line(depth, -1, "side", 1);
+  if (!walk(side.layers, depth + 1)) return false;
+  if (!ended_) {
+    return refuse(side.layers.empty() ? -1 : side.layers.back().origin, "a side path must end in 'loss'");
+  }
+  ended_ = false;
+  at_ = from;
+  return true;
+}
+
+}  // namespace infold::train

@@ -1,0 +1,81 @@
+// A model as a list of operations in the order of the forward pass, with every shape worked out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "train/layers.h"
+#include "train/model.h"
+#include "train/shape.h"
+
+namespace infold::train {
+
+using ValueId = int;
+using ParameterId = int;
+
+/// Where two paths meet.
+struct Join {
+  Branches::Join kind = Branches::Join::kAdd;
+};
+
+struct Parameter {
+  std::string name;  ///< "weight", "bias", ... of its layer
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  bool matrix = false;  ///< used by a product, so in the type of products
+  std::int64_t elements() const { return rows * cols; }
+};
+
+struct Value {
+  Shape shape;
+  bool needs_gradient = true;  ///< false of inputs
+};
+
+struct Operation {
+  std::variant<Layer, Join> what;
+  std::vector<ValueId> inputs;  ///< the main path's first
+  ValueId output = 0;
+  std::vector<ParameterId> parameters;
+  double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
+  int origin = 0;
+
+  template <class L>
+  const L* as() const {
+    const auto* layer = std::get_if<Layer>(&what);
+    return layer == nullptr ? nullptr : std::get_if<L>(layer);
+  }
+  const Join* join() const { return std::get_if<Join>(&what); }
+};
+
+/// One line of a description: an operation, or the beginning of a repetition.
+struct Line {
+  int depth = 0;
+  int operation = -1;  ///< -1: a heading
+  int times = 1;       ///< of a heading: how often what follows it is repeated
+  std::string heading;
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Operation> operations;
+  std::vector<Parameter> parameters;  ///< in the order in which the model declares them
+  std::vector<Line> lines;
+
+  std::int64_t parameter_count() const;
+  double forward_flops() const;
+  const Shape& shape(ValueId v) const { return values[static_cast<std::size_t>(v)].shape; }
+};
+
+/// Why a layer can not stand where it does.
+struct ModelRefusal {
+  int origin = 0;
+  std::string why;
+};
+
+/// `sequence`: tokens of a sample, 0 for the model's usual number.
+/// Requires: a model within kMostLayers and kDeepestModel.
+std::variant<Graph, ModelRefusal> build_graph(const Model& model, int sequence = 0);
+
+}  // namespace infold::train

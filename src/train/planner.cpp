@@ -1,0 +1,198 @@
+// Tensors, the order of things, and the optimizer.
+#include "train/planner.h"
+
+#include <algorithm>
+
+#include "train/fusion.h"
+
+namespace infold::train {
+
+Plan make_plan(const Graph& graph, const Recipe& recipe) {
+  return Planner(graph, recipe).run();
+}
+
+Planner::Planner(const Graph& graph, const Recipe& recipe)
+    : graph_(graph),
+      recipe_(recipe),
+      values_(graph.values.size(), kNone),
+      gradients_(graph.values.size(), kNone),
+      weights_(graph.parameters.size(), kNone),
+      weight_gradients_(graph.parameters.size(), kNone),
+      to_add_(graph.parameters.size()),
+      uses_(graph.parameters.size()),
+      kept_(graph.operations.size()) {
+  plan_.recipe = recipe;
+  for (const Parameter& p : graph.parameters) plan_.parameter_elements.push_back(p.elements());
+  for (const Operation& op : graph.operations) {
+    for (const ParameterId p : op.parameters) ++uses_[static_cast<std::size_t>(p)];
+  }
+}
+
+Plan Planner::run() {
+  const auto groups = fuse(graph_, recipe_.fusion);
+  for (const auto& group : groups) forward(group);
+  phase_ = Phase::kBackward;
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) backward(*group);
+  phase_ = Phase::kOptimizer;
+  current_ = -1;
+  optimize();
+  return std::move(plan_);
+}
+
+TensorId Planner::tensor(Role role, std::int64_t rows, std::int64_t cols, int element_bytes) {
+  plan_.tensors.push_back({role, rows, cols, element_bytes});
+  return static_cast<TensorId>(plan_.tensors.size() - 1);
+}
+
+TensorId Planner::like(TensorId t) {
+  return like(t, spec(t).element_bytes);
+}
+TensorId Planner::like(TensorId t, int element_bytes) {
+  const TensorSpec s = spec(t);
+  return tensor(Role::kPassing, s.rows, s.cols, element_bytes);
+}
+TensorId Planner::bits_for(TensorId t) {
+  const TensorSpec s = spec(t);
+  return tensor(Role::kPassing, s.rows, (s.cols + 7) / 8, 1);
+}
+
+TensorId Planner::value(ValueId v) {
+  TensorId& t = values_[static_cast<std::size_t>(v)];
+  if (t != kNone) return t;
+  const Shape& shape = graph_.shape(v);
+  // Libraries pad the few channels of an input image so that loads are aligned.
+  const bool input_image = shape.kind == Shape::Kind::kImage && !wants_gradient(v);
+  const std::int64_t cols = input_image ? (shape.channels + 3) / 4 * 4 : shape.channels;
+  return t = passing(rows_of(v), cols);
+}
+
+TensorId Planner::weight(ParameterId p) {
+  TensorId& t = weights_[static_cast<std::size_t>(p)];
+  if (t != kNone) return t;
+  const Parameter& parameter = graph_.parameters[static_cast<std::size_t>(p)];
+  const TensorId kept = tensor(Role::kWeight, parameter.rows, parameter.cols, recipe_.weight_bytes());
+  t = kept;
+  if (recipe_.casts_weights()) {
+    t = like(kept, recipe_.activation_bytes());
+    // When fused, the optimizer has left a copy in the type of products.
+    if (!fused()) stream({kept}, {t});
+  }
+  return t;
+}
+
+TensorId Planner::gradient(ParameterId p) {
+  TensorId& t = weight_gradients_[static_cast<std::size_t>(p)];
+  const Parameter& parameter = graph_.parameters[static_cast<std::size_t>(p)];
+  if (t == kNone) t = tensor(Role::kGradient, parameter.rows, parameter.cols, recipe_.gradient_bytes());
+  return t;
+}
+
+void Planner::emit(decltype(Op::work) work) {
+  plan_.ops.push_back({phase_, current_, std::move(work)});
+}
+
+void Planner::stream(std::vector<TensorId> reads, std::vector<TensorId> writes, double ops) {
+  emit(Stream{{{std::move(reads), std::move(writes), ops}}});
+}
+
+void Planner::product(TensorId left, bool left_by_k, TensorId right, bool right_by_k, TensorId out) {
+  emit(MatMul{left, left_by_k, right, right_by_k, out});
+}
+
+/// All parameters as one: libraries go over lists of tensors with few kernels.
+void Planner::optimize() {
+  const std::int64_t cols = 64;
+  const std::int64_t rows = (graph_.parameter_count() + cols - 1) / cols;
+  const auto all = [&](Role role, int bytes) { return tensor(role, rows, cols, bytes); };
+  // Parts: weights and gradients are counted one by one.
+  const TensorId g = all(Role::kPart, recipe_.gradient_bytes());
+  const TensorId w = all(Role::kPart, recipe_.weight_bytes());
+  const bool master = recipe_.numbers == Numbers::kBf16;
+  const TensorId p = master ? all(Role::kOptimizer, 4) : w;
+  const TensorId m = all(Role::kOptimizer, 4);
+  const bool adam = recipe_.optimizer == Optimizer::kAdam;
+  const TensorId v = adam ? all(Role::kOptimizer, 4) : kNone;
+  if (fused()) {
+    std::vector<TensorId> reads = {g, p, m};
+    std::vector<TensorId> writes = {p, m};
+    if (adam) {
+      reads.push_back(v);
+      writes.push_back(v);
+    }
+    if (master) writes.push_back(w);
+    if (recipe_.casts_weights()) writes.push_back(all(Role::kPart, recipe_.activation_bytes()));
+    stream(reads, writes, adam ? 14 : 6);
+    return;
+  }
+  if (adam) {
+    const TensorId root = all(Role::kPassing, 4);
+    stream({m, g}, {m}, 2);        // m towards g
+    stream({v}, {v}, 1);           // v decays
+    stream({v, g}, {v}, 3);        // and takes in the square
+    stream({v}, {root}, 2);        // its root
+    stream({root}, {root}, 1);     // corrected
+    stream({root}, {root}, 1);     // plus epsilon
+    stream({p, m, root}, {p}, 3);  // the step
+  } else {
+    stream({g, p}, {g}, 2);  // weight decay
+    stream({m}, {m}, 1);     // momentum
+    stream({m, g}, {m}, 1);
+    stream({p, m}, {p}, 2);  // the step
+  }
+  if (master) stream({p}, {w}, 1);
+}
+
+namespace {
+struct Touched {
+  std::vector<TensorId> reads;
+  std::vector<TensorId> writes;
+  void operator()(const MatMul& m) {
+    reads = {m.left, m.right};
+    writes = {m.out};
+  }
+  void operator()(const Convolve& c) {
+    switch (c.way) {
+      case Convolve::Way::kForward:
+        reads = {c.in, c.filter};
+        writes = {c.out};
+        return;
+      case Convolve::Way::kDataGradient:
+        reads = {c.out, c.filter};
+        writes = {c.in};
+        return;
+      case Convolve::Way::kFilterGradient:
+        reads = {c.in, c.out};
+        writes = {c.filter};
+        return;
+    }
+  }
+  void operator()(const Attend& a) {
+    reads = {a.query, a.key, a.value};
+    writes = {a.out};
+    if (a.backward) {
+      reads = {a.query, a.key, a.value, a.out, a.d_out};
+      writes = {a.d_query, a.d_key, a.d_value};
+    }
+  }
+  void operator()(const Stream& s) {
+    for (const Stream::Pass& p : s.passes) {
+      reads.insert(reads.end(), p.reads.begin(), p.reads.end());
+      writes.insert(writes.end(), p.writes.begin(), p.writes.end());
+    }
+  }
+};
+Touched touched(const Op& op) {
+  Touched t;
+  std::visit([&](const auto& work) { t(work); }, op.work);
+  return t;
+}
+}  // namespace
+
+std::vector<TensorId> reads_of(const Op& op) {
+  return touched(op).reads;
+}
+std::vector<TensorId> writes_of(const Op& op) {
+  return touched(op).writes;
+}
+
+}  // namespace infold::train

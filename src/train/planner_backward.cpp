@@ -1,0 +1,226 @@
+// The kernels of the backward pass, in reverse order of the forward pass.
+#include "train/fusion.h"
+#include "train/planner.h"
+
+namespace infold::train {
+
+void Planner::backward(const std::vector<int>& group) {
+  current_ = group.back();
+  const Operation& first = operation(group.front());
+  const bool begins = first.as<Loss>() != nullptr;
+  // 'memory' gives the decoder's own input: no gradient comes back through it.
+  if (!begins && taken(operation(group.back()).output) == kNone) return;
+  if (is_pointwise(first)) return backward_pointwise(group);
+  backward_layer(first);
+}
+
+void Planner::give(ValueId v, TensorId gradient) {
+  TensorId& g = gradients_[static_cast<std::size_t>(v)];
+  if (g == kNone) {
+    g = gradient;
+    return;
+  }
+  const TensorId sum = like(g);
+  stream({g, gradient}, {sum});
+  g = sum;
+}
+
+void Planner::gave(ParameterId p) {
+  if (--uses_[static_cast<std::size_t>(p)] == 0)
+    plan_.ready.push_back({p, static_cast<int>(plan_.ops.size()) - 1});
+}
+
+/// In mixed precision a product leaves 16 bits; frameworks turn them into the weight's type afterwards.
+TensorId Planner::raw_gradient(ParameterId p) {
+  const bool again = added(p);
+  const TensorId g = gradient(p);
+  const bool cast = recipe_.casts_weights() && !fused();
+  to_add_[static_cast<std::size_t>(p)] = again;
+  return cast || again ? like(g, cast ? recipe_.activation_bytes() : spec(g).element_bytes) : g;
+}
+
+void Planner::settle_gradient(ParameterId p, TensorId raw) {
+  const TensorId g = gradient(p);
+  if (to_add_[static_cast<std::size_t>(p)]) {
+    stream({raw, g}, {g});
+  } else if (raw != g) {
+    stream({raw}, {g});
+  }
+  gave(p);
+}
+
+void Planner::weight_gradient(ParameterId p, TensorId in, TensorId out) {
+  const TensorId raw = raw_gradient(p);
+  product(out, true, in, true, raw);
+  settle_gradient(p, raw);
+}
+
+void Planner::bias_gradient(ParameterId bias, TensorId out) {
+  if (!fused()) {
+    stream({out}, {gradient(bias)});
+  } else {
+    gradient(bias);  // summed by the product that reads the same
+  }
+  gave(bias);
+}
+
+void Planner::backward_layer(const Operation& op) {
+  if (op.as<Loss>() != nullptr) return backward_loss(op);
+  const TensorId dy = taken(op.output);
+  const ValueId in = op.inputs[0];
+  if (const auto* conv = op.as<Conv>()) {
+    backward_conv(op, *conv);
+  } else if (const auto* linear = op.as<Linear>()) {
+    if (wants_gradient(in)) {
+      const TensorId dx = like(value(in));
+      product(dy, false, weight(op.parameters[0]), true, dx);
+      give(in, dx);
+    }
+    weight_gradient(op.parameters[0], value(in), dy);
+    if (linear->bias) bias_gradient(op.parameters[1], dy);
+  } else if (const auto* pool = op.as<Pool>()) {
+    backward_pool(op, *pool);
+  } else if (op.as<Flatten>() != nullptr) {
+    if (!wants_gradient(in)) return;
+    const TensorId dx = like(value(in));
+    stream({dy}, {dx});
+    give(in, dx);
+  } else if (op.as<Embedding>() != nullptr) {
+    backward_embedding(op, op.parameters[0]);
+  } else if (op.as<AddEmbedding>() != nullptr) {
+    stream({dy}, {gradient(op.parameters[0])});
+    gave(op.parameters[0]);
+    give(in, dy);
+  } else if (const auto* attention = op.as<Attention>()) {
+    backward_attention(op, *attention);
+  } else if (op.as<Pick>() != nullptr) {
+    const TensorId dx = like(value(in));
+    const TensorSpec s = spec(dy);
+    stream({}, {dx});
+    stream({dy}, {tensor(Role::kPart, s.rows, s.cols, s.element_bytes)});
+    give(in, dx);
+  } else if (op.as<Interact>() != nullptr) {
+    const TensorId vectors = kept_[static_cast<std::size_t>(current_)][0];
+    const TensorId dx = like(value(in));
+    stream({vectors, value(in), dy}, {like(vectors), dx}, 2);
+    give(in, dx);
+  }
+}
+
+void Planner::backward_conv(const Operation& op, const Conv& l) {
+  const TensorId dy = taken(op.output);
+  const ValueId in = op.inputs[0];
+  if (wants_gradient(in)) {
+    const TensorId dx = like(value(in));
+    emit(convolve(op, l, Convolve::Way::kDataGradient, dx, dy, weight(op.parameters[0])));
+    give(in, dx);
+  }
+  const TensorId raw = raw_gradient(op.parameters[0]);
+  emit(convolve(op, l, Convolve::Way::kFilterGradient, value(in), dy, raw));
+  settle_gradient(op.parameters[0], raw);
+  if (l.bias) bias_gradient(op.parameters[1], dy);
+}
+
+void Planner::backward_pool(const Operation& op, const Pool& l) {
+  const ValueId in = op.inputs[0];
+  if (!wants_gradient(in)) return;
+  const TensorId dy = taken(op.output);
+  const TensorId dx = like(value(in));
+  const auto& kept = kept_[static_cast<std::size_t>(current_)];
+  if (l.kind == Pool::Kind::kMean) {
+    stream({dy}, {dx});
+  } else if (kept.empty()) {
+    stream({value(in), value(op.output), dy}, {dx}, 4);
+  } else {
+    stream({}, {dx});
+    stream({dy, kept[0]}, {dx}, 4);
+  }
+  give(in, dx);
+}
+
+/// The table's gradient is dense: cleared, then the rows that occurred are added to.
+void Planner::backward_embedding(const Operation& op, ParameterId table) {
+  const TensorId dy = taken(op.output);
+  const bool again = added(table);
+  const TensorId g = gradient(table);
+  const TensorSpec s = spec(dy);
+  const TensorId rows = tensor(Role::kPart, s.rows, s.cols, recipe_.gradient_bytes());
+  if (!again) stream({}, {g});
+  stream({dy, rows}, {rows});
+  gave(table);
+}
+
+void Planner::backward_attention(const Operation& op, const Attention& l) {
+  const auto& kept = kept_[static_cast<std::size_t>(current_)];
+  const Shape& shape = graph_.shape(op.inputs[0]);
+  const std::int64_t d = shape.channels;
+  const std::size_t stride = l.bias ? 2 : 1;
+  const std::size_t last = op.parameters.size() - stride;
+  const TensorId dy = taken(op.output);
+  const TensorId mixed = kept[3];
+  // The projection of the output.
+  const TensorId d_mixed = like(mixed);
+  product(dy, false, weight(op.parameters[last]), true, d_mixed);
+  weight_gradient(op.parameters[last], mixed, dy);
+  if (l.bias) bias_gradient(op.parameters[last + 1], dy);
+  // Attention. The queries' gradient is summed in fp32 and then brought to the others' type.
+  const TensorId sum = like(mixed, 4);
+  const TensorId dk = like(mixed);
+  const TensorId dv = like(mixed);
+  emit(Attend{.backward = true,
+              .causal = l.causal,
+              .sequence = shape.height,
+              .heads = l.heads,
+              .head_size = d / l.heads,
+              .query = kept[0],
+              .key = kept[1],
+              .value = kept[2],
+              .out = mixed,
+              .d_query = sum,
+              .d_key = dk,
+              .d_value = dv,
+              .d_out = d_mixed});
+  TensorId dq = sum;
+  if (recipe_.activation_bytes() != 4) {
+    dq = like(mixed);
+    stream({sum}, {dq});
+  }
+  if (l.rotary) {
+    turn(dq);
+    turn(dk);
+  }
+  // The projections of the input.
+  if (l.joined) {
+    const TensorSpec third = spec(dk);
+    const TensorId all = tensor(Role::kPart, third.rows, 3 * third.cols, third.element_bytes);
+    const TensorId dx = like(value(op.inputs[0]));
+    product(all, false, weight(op.parameters[0]), true, dx);
+    give(op.inputs[0], dx);
+    weight_gradient(op.parameters[0], value(op.inputs[0]), all);
+    if (l.bias) bias_gradient(op.parameters[1], all);
+    return;
+  }
+  const std::array<TensorId, 3> gradients = {dq, dk, dv};
+  for (std::size_t i = 3; i-- > 0;) {
+    const ValueId from = op.inputs[l.cross && i > 0 ? 1 : 0];
+    const TensorId dx = like(value(from));
+    product(gradients[i], false, weight(op.parameters[i * stride]), true, dx);
+    give(from, dx);
+    weight_gradient(op.parameters[i * stride], value(from), gradients[i]);
+    if (l.bias) bias_gradient(op.parameters[i * stride + 1], gradients[i]);
+  }
+}
+
+void Planner::backward_loss(const Operation& op) {
+  const TensorId logits = value(op.inputs[0]);
+  const TensorId d = like(logits);
+  give(op.inputs[0], d);
+  if (fused()) return stream({logits}, {d}, 12);
+  const TensorId logarithms = kept_[static_cast<std::size_t>(current_)][0];
+  if (!recipe_.sixteen_bit()) return stream({logarithms}, {d}, 8);
+  const TensorId wide = like(logits, 4);
+  stream({logarithms}, {wide}, 8);
+  stream({wide}, {d});
+}
+
+}  // namespace infold::train

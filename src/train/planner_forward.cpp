@@ -1,0 +1,136 @@
+// The kernels of the forward pass.
+#include "train/fusion.h"
+#include "train/planner.h"
+
+namespace infold::train {
+
+void Planner::forward(const std::vector<int>& group) {
+  current_ = group.front();
+  const Operation& first = operation(group.front());
+  if (is_pointwise(first)) return forward_pointwise(group);
+  forward_layer(first);
+}
+
+Convolve Planner::convolve(const Operation& op, const Conv& l, Convolve::Way way, TensorId in, TensorId out,
+                           TensorId filter) const {
+  const Shape& image = graph_.shape(op.inputs[0]);
+  return {.way = way,
+          .height = image.height,
+          .width = image.width,
+          .channels = spec(in).cols,
+          .filters = l.filters,
+          .size = l.size,
+          .stride = l.stride,
+          .pad = l.padding(),
+          .in = in,
+          .out = out,
+          .filter = filter};
+}
+
+void Planner::forward_layer(const Operation& op) {
+  const TensorId in = value(op.inputs[0]);
+  const TensorId out = value(op.output);
+  if (const auto* conv = op.as<Conv>()) {
+    emit(convolve(op, *conv, Convolve::Way::kForward, in, out, weight(op.parameters[0])));
+    if (conv->bias && !fused()) stream({out}, {out});
+  } else if (op.as<Linear>() != nullptr) {
+    forward_linear(op.parameters[0], in, out);
+  } else if (const auto* pool = op.as<Pool>()) {
+    forward_pool(op, *pool);
+  } else if (op.as<Flatten>() != nullptr) {
+    stream({in}, {out});  // pixel by pixel becomes channel by channel
+  } else if (op.as<Embedding>() != nullptr) {
+    const TensorSpec s = spec(out);
+    weight(op.parameters[0]);
+    stream({tensor(Role::kPart, s.rows, s.cols, recipe_.weight_bytes())}, {out});
+  } else if (op.as<AddEmbedding>() != nullptr) {
+    weight(op.parameters[0]);
+    stream({in}, {out});
+  } else if (const auto* attention = op.as<Attention>()) {
+    forward_attention(op, *attention);
+  } else if (op.as<Pick>() != nullptr) {
+    const TensorSpec s = spec(out);
+    stream({tensor(Role::kPart, s.rows, s.cols, s.element_bytes)}, {out});
+  } else if (const auto* interact = op.as<Interact>()) {
+    const TensorId vectors = passing(recipe_.batch, graph_.shape(op.inputs[0]).channels * interact->features);
+    kept_[static_cast<std::size_t>(current_)] = {vectors};
+    stream({vectors, in}, {out}, interact->features);
+  } else if (op.as<Loss>() != nullptr) {
+    forward_loss(op);
+  }
+}
+
+void Planner::forward_pool(const Operation& op, const Pool& l) {
+  const TensorId in = value(op.inputs[0]);
+  const TensorId out = value(op.output);
+  if (l.kind == Pool::Kind::kMax && !fused()) {
+    // Frameworks remember which pixel won, in eight bytes.
+    kept_[static_cast<std::size_t>(current_)] = {like(out, 8)};
+    return stream({in}, {out, kept_[static_cast<std::size_t>(current_)][0]}, 4);
+  }
+  stream({in}, {out}, 4);
+}
+
+/// Queries and keys turned by their position: both halves times a cosine and a sine, exchanged and added.
+void Planner::turn(TensorId t) {
+  if (fused()) return stream({t}, {t}, 4);
+  const TensorId exchanged = like(t);
+  const TensorId first = like(t);
+  stream({t}, {exchanged});
+  stream({t}, {first});
+  stream({exchanged}, {exchanged});
+  stream({first, exchanged}, {t});
+}
+
+void Planner::forward_attention(const Operation& op, const Attention& l) {
+  const Shape& shape = graph_.shape(op.inputs[0]);
+  const std::int64_t d = shape.channels;
+  const std::int64_t rows = rows_of(op.inputs[0]);
+  const TensorId in = value(op.inputs[0]);
+  const TensorId source = value(op.inputs[l.cross ? 1 : 0]);
+  const TensorId q = passing(rows, d);
+  const TensorId k = passing(rows, d);
+  const TensorId v = passing(rows, d);
+  const int stride = l.bias ? 2 : 1;
+  if (l.joined) {
+    // One product; its three thirds are what attention reads.
+    forward_linear(op.parameters[0], in, tensor(Role::kPart, rows, 3 * d, recipe_.activation_bytes()));
+  } else {
+    forward_linear(op.parameters[0], in, q);
+    forward_linear(op.parameters[static_cast<std::size_t>(stride)], source, k);
+    forward_linear(op.parameters[static_cast<std::size_t>(2 * stride)], source, v);
+  }
+  kept_[static_cast<std::size_t>(current_)] = {q, k, v, passing(rows, d)};
+  if (l.rotary) {
+    turn(q);
+    turn(k);
+  }
+  const TensorId mixed = kept_[static_cast<std::size_t>(current_)][3];
+  emit(Attend{.backward = false,
+              .causal = l.causal,
+              .sequence = shape.height,
+              .heads = l.heads,
+              .head_size = d / l.heads,
+              .query = q,
+              .key = k,
+              .value = v,
+              .out = mixed});
+  const std::size_t last = op.parameters.size() - static_cast<std::size_t>(stride);
+  forward_linear(op.parameters[last], mixed, value(op.output));
+}
+
+void Planner::forward_loss(const Operation& op) {
+  TensorId logits = value(op.inputs[0]);
+  if (fused()) return stream({logits}, {}, 12);
+  if (recipe_.sixteen_bit()) {
+    // Frameworks take the logarithm in fp32.
+    const TensorId wide = like(logits, 4);
+    stream({logits}, {wide});
+    logits = wide;
+  }
+  const TensorId logarithms = like(logits);
+  kept_[static_cast<std::size_t>(current_)] = {logarithms};
+  stream({logits}, {logarithms}, 12);
+}
+
+}  // namespace infold::train

@@ -1,0 +1,45 @@
+// A plan's kernels on one GPU.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "gpu/core.h"
+#include "gpu/kernel_list.h"
+#include "train/plan.h"
+
+namespace infold::train {
+
+class StepKernels {
+ public:
+  /// Both must outlive it.
+  StepKernels(gpu::Core& core, const Plan& plan);
+
+  /// Hands the whole step to a stream.
+  void enqueue(gpu::StreamId stream, sim::Time host_time) { kernels_.enqueue(stream, host_time); }
+
+  std::size_t kernels() const { return kernels_.size(); }
+  double flops() const { return kernels_.flops(); }
+  /// When the first kernel of an op began and the last one ended. Requires: they have run.
+  sim::Time op_began(int op) const { return kernels_[first_[static_cast<std::size_t>(op)]].began_at(); }
+  sim::Time op_ended(int op) const {
+    return kernels_[first_[static_cast<std::size_t>(op) + 1] - 1].ended_at();
+  }
+
+ private:
+  void add(const MatMul& m);
+  void add(const Convolve& c);
+  void add(const Attend& a);
+  void add(const Stream& s);
+  gpu::Tensor tensor(TensorId id);
+  gpu::Tensor filter(TensorId id, const gpu::Conv& conv);
+
+  gpu::Core& core_;
+  const Plan& plan_;
+  gpu::KernelList kernels_;
+  std::vector<gpu::Tensor> tensors_;
+  std::map<TensorId, gpu::Tensor> padded_filters_;
+  std::vector<std::size_t> first_;  // kernel of each op; one more at the end
+};
+
+}  // namespace infold::train
