@@ -29,7 +29,8 @@ TEST(Describe, KnowsTheComponents) {
     names.push_back(c.name);
     EXPECT_FALSE(c.about.empty()) << c.name;
   }
-  EXPECT_THAT(names, ElementsAre("system", "gpu", "hbm", "fabric", "link", "packet", "switch", "coll"));
+  EXPECT_THAT(names,
+              ElementsAre("system", "gpu", "hbm", "fabric", "link", "packet", "switch", "inc", "coll"));
 }
 
 TEST(Describe, AComponentHasItsOwnParametersAndParts) {
