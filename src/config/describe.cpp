@@ -60,6 +60,7 @@ class Describer {
     const std::size_t outer = current_;
     components_[outer].components.emplace_back(name);
     open(std::string(name), path_of(name), Spec::kAbout);
+    if constexpr (requires { Spec::kAlsoCalled; }) components_[current_].also = Spec::kAlsoCalled;
     spec.visit(*this);
     current_ = outer;
   }
@@ -69,7 +70,7 @@ class Describer {
  private:
   void open(std::string name, std::string path, std::string_view about) {
     current_ = components_.size();
-    components_.push_back({std::move(name), std::move(path), std::string(about), {}, {}});
+    components_.push_back({std::move(name), std::move(path), {}, std::string(about), {}, {}});
   }
   std::string path_of(std::string_view name) const {
     const std::string& path = components_[current_].path;
@@ -125,7 +126,8 @@ std::vector<Component> components() {
 
 std::optional<Component> find_component(std::string_view name) {
   for (Component& c : components()) {
-    if (c.name == name || (!c.path.empty() && c.path == name)) return std::move(c);
+    const bool also = !c.also.empty() && c.also == name;
+    if (c.name == name || (!c.path.empty() && c.path == name) || also) return std::move(c);
   }
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ struct Parameter {
 struct Component {
   std::string name;
   std::string path;  ///< "gpu.hbm"; empty for the system
+  std::string also;  ///< another name it goes by; most have none
   std::string about;
   std::vector<Parameter> parameters;    ///< its own, with full paths
   std::vector<std::string> components;  ///< names of the groups inside it
@@ -41,7 +42,7 @@ std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
 /// A library's settings by themselves, without a path before their names.
 std::vector<Parameter> parameters(const coll::Tuning& spec);
 
-/// All components, outermost first: system, gpu, sm, l2, hbm, copy, fabric, link, packet, switch, coll.
+/// All components, outermost first: system, gpu, sm, l2, hbm, copy, fabric, link, packet, switch, inc, coll.
 std::vector<Component> components();
 
 /// One of them, or nothing; `suggestion_for_component` helps with the message then.

@@ -18,7 +18,7 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   std::int64_t sum = 0;
   for (std::size_t n = 0; n < degree.size(); ++n) {
     const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kSenders : 0;
-    sum += degree[n] * (degree[n] + senders) * net::kPacketClasses * layers * kQueueBytes;
+    sum += degree[n] * (degree[n] + senders) * net::kPlainClasses * layers * kQueueBytes;
   }
   return sum;
 }
@@ -72,7 +72,13 @@ Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
     : spec_(spec),
       options_(options),
       blueprint_(std::get<net::Blueprint>(net::draw(spec.fabric, spec.gpus))) {
-  network_ = std::make_unique<net::Network>(events_, blueprint_, spec_.fabric, options.burst == sim::Bytes{});
+  const net::InNetwork in_network = options.in_network ? inc::in_network(spec_.inc) : net::InNetwork{};
+  network_ = std::make_unique<net::Network>(events_, blueprint_, spec_.fabric, options.burst == sim::Bytes{},
+                                            in_network);
+  if (options.in_network) {
+    units_ = std::make_unique<inc::SwitchUnits>(spec_.inc, events_, *network_,
+                                                options.functional ? &payloads_ : nullptr);
+  }
   for (int i = 0; i < spec.gpus; ++i) {
     gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_,
                                           signals_, options.functional ? &payloads_ : nullptr, options.core));

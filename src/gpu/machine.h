@@ -8,6 +8,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/machine_spec.h"
+#include "inc/switch_units.h"
 #include "net/network.h"
 #include "sim/event_queue.h"
 
@@ -16,6 +17,7 @@ namespace infold::gpu {
 struct MachineOptions {
   sim::Bytes burst;         ///< 0: packet by packet
   bool functional = false;  ///< packets carry values
+  bool in_network = false;  ///< switches have reduction units; requires: !inc::check(spec.inc, spec.fabric)
   CoreOptions core{};
 };
 
@@ -33,6 +35,9 @@ class Machine {
   sim::EventQueue& events() { return events_; }
   net::Network& network() { return *network_; }
   const net::Network& network() const { return *network_; }
+  /// The switches' reduction units; null without options().in_network.
+  inc::SwitchUnits* units() { return units_.get(); }
+  const inc::SwitchUnits* units() const { return units_.get(); }
   Gpu& gpu(int id) { return *gpus_[static_cast<std::size_t>(id)]; }
   const Gpu& gpu(int id) const { return *gpus_[static_cast<std::size_t>(id)]; }
   int gpus() const { return static_cast<int>(gpus_.size()); }
@@ -43,7 +48,8 @@ class Machine {
 
   /// Nothing is in flight anywhere: packets, credits, moves.
   bool quiet() const {
-    return network_->quiet() && moves_.active() == 0 && payloads_.taken() == 0 && events_.empty();
+    return network_->quiet() && (units_ == nullptr || units_->drained()) && moves_.active() == 0 &&
+           payloads_.taken() == 0 && events_.empty();
   }
 
  private:
@@ -55,6 +61,7 @@ class Machine {
   MoveTable moves_;
   SignalTable signals_{events_};
   std::unique_ptr<net::Network> network_;
+  std::unique_ptr<inc::SwitchUnits> units_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "gpu/gpu_spec.h"
+#include "inc/inc_spec.h"
 #include "net/fabric_spec.h"
 
 namespace infold::gpu {
@@ -13,12 +14,14 @@ struct MachineSpec {
   int gpus = 8;
   GpuSpec gpu;
   net::FabricSpec fabric;
+  inc::IncSpec inc;
 
   template <class V>
   void visit(V& v) {
     v.field("gpus", gpus, sim::between(1, 1024), "number of GPUs");
     v.group("gpu", gpu);
     v.group("fabric", fabric);
+    v.group("inc", inc);
   }
 };
 

@@ -21,7 +21,7 @@ Link::Link(Network& network, const Setup& setup)
       ordinary_(setup.speedup == 0),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
-      slipping_channels_(static_cast<std::uint8_t>(packet_by_packet_ ? 0 : setup.channels / kPacketClasses)),
+      slipping_(packet_by_packet_ ? std::uint8_t{0} : slipping_of(setup)),
       setup_(setup) {
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
@@ -29,6 +29,16 @@ Link::Link(Network& network, const Setup& setup)
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
   }
+}
+
+/// Channels of control packets and requests; they are numbered class by class.
+std::uint8_t Link::slipping_of(const Setup& setup) {
+  const int layers = setup.channels / setup.classes;
+  const std::uint32_t one_class = (1U << layers) - 1;
+  std::uint32_t mask = one_class << (static_cast<int>(PacketClass::kControl) * layers);
+  if (setup.classes > static_cast<int>(PacketClass::kRequest))
+    mask |= one_class << (static_cast<int>(PacketClass::kRequest) * layers);
+  return static_cast<std::uint8_t>(mask);
 }
 
 void Link::set_input(std::uint32_t input, Link& from) {
@@ -55,7 +65,7 @@ void Link::return_credits(std::uint8_t channel) {
   freed.take();
   if (credits.starving) {
     credits.starving = false;
-    wake_at(sim::max(known, channel < slipping_channels_ ? slip_from_ : busy_until_));
+    wake_at(sim::max(known, slips(channel) ? slip_from_ : busy_until_));
   }
 }
 
@@ -113,7 +123,7 @@ template <Link::Mode mode>
   if (mode == Mode::kBursts && now < busy_until_) {
     // A burst is on the wire: only what may slip in comes into question.
     next = busy_until_;
-    candidates &= (1U << slipping_channels_) - 1;
+    candidates &= slipping_;
   }
   while (candidates != 0) {
     // The first channel after the last one served, or the first of all.
@@ -182,7 +192,7 @@ template <Link::Mode mode>
                                                   Link* in, sim::Time start) {
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    network_.departed(packet);
+    network_.departed(packet, setup_.from, end);
   } else {
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.
@@ -200,7 +210,7 @@ template <Link::Mode mode>
     ++bursts_;
   } else {
     busy_until_ = end;
-    slip_from_ = packet.packets > 1 && channel >= slipping_channels_ ? start + one_packet_ : end;
+    slip_from_ = packet.packets > 1 && !slips(channel) ? start + one_packet_ : end;
     ++bursts_;
   }
 

@@ -41,7 +41,8 @@ class alignas(64) Link final : public sim::Handler {
     int speedup = 0;        ///< outputs of the far chip that this link's buffer can feed at once; 0: all
     sim::Time lookahead;    ///< nothing can be queued for it earlier than so long after it was sent
     sim::Bytes buffer;      ///< of each virtual channel at the far end
-    int channels = 0;       ///< virtual channels
+    int classes = 0;        ///< message classes
+    int channels = 0;       ///< virtual channels: classes x layers
     int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
   };
@@ -59,7 +60,7 @@ class alignas(64) Link final : public sim::Handler {
       if (packet.packets > 1 && join_train(in.last(), packet)) return;  // the link will wake for it
       in.rest.push(packet);
     }
-    wake_at(sim::max(packet.arrives, channel < slipping_channels_ ? slip_from_ : busy_until_));
+    wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
   }
 
   void prefetch() const {
@@ -76,6 +77,7 @@ class alignas(64) Link final : public sim::Handler {
   /// Tells that `from` feeds that input of the near chip.
   void set_input(std::uint32_t input, Link& from);
 
+  LinkId id() const { return setup_.id; }
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
   int channels() const { return setup_.channels; }
@@ -97,8 +99,8 @@ class alignas(64) Link final : public sim::Handler {
 
  private:
   /// One input of the near chip on one virtual channel: its queue, and the link whose buffer holds what
-  /// is queued (null for the chip's own senders). The first in the queue stands in the input's own cache
-  /// line, which is all that an arbiter looks at.
+  /// is queued (null for the chip's own senders and for a switch's unit). The first in the queue stands in
+  /// the input's own cache line, which is all that an arbiter looks at.
   struct alignas(64) Input {
     Packet first;  // stands for no packets when the queue is empty
     RingBuffer<Packet> rest;
@@ -133,6 +135,7 @@ class alignas(64) Link final : public sim::Handler {
   enum class Sent { kYes, kNo, kUnknown };
   /// Whether units of several packets are cut up on their first link, or travel as bursts.
   enum class Mode { kPackets, kBursts };
+  static std::uint8_t slipping_of(const Setup& setup);
 
   void handle(std::uint32_t event) override;
   void arrive();
@@ -147,6 +150,7 @@ class alignas(64) Link final : public sim::Handler {
     if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
   }
   void schedule_wake(sim::Time at);
+  bool slips(std::uint8_t channel) const { return (slipping_ >> channel & 1U) != 0; }
   bool join_train(Packet& last, const Packet& more) const;
 
   // What a hop touches stands in few cache lines: this one, and one for the channel.
@@ -170,10 +174,10 @@ class alignas(64) Link final : public sim::Handler {
   Drain drain_;
 
   // Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
-  // not wait for a whole burst either, control channels may slip into a burst from then on.
+  // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
-  std::uint8_t slipping_channels_;  // that many, the first ones; none when there are no bursts
+  std::uint8_t slipping_;  // a bit a channel; none when there are no bursts
   std::uint64_t bursts_ = 0;
 
   /// Data on the wire to their destination, first to arrive first.

@@ -34,10 +34,11 @@ sim::Bytes burst_that_fits(const FabricSpec& spec) {
 }  // namespace
 
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
-                 bool packet_by_packet)
+                 bool packet_by_packet, const InNetwork& in_network)
     : events_(events),
       spec_(spec),
       gpus_(blueprint.gpus),
+      nodes_(blueprint.nodes()),
       routes_(blueprint),
       layers_(routes_.layers()),
       wire_(spec.packet),
@@ -47,12 +48,19 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
           std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
                       [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
       packet_by_packet_(packet_by_packet),
-      payload_(static_cast<std::uint16_t>(spec.packet.payload.count())),
+      in_network_(in_network),
       interleave_block_(static_cast<std::uint64_t>(spec.interleave_block.count())),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
       payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
   INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
+  payload_.fill(static_cast<std::uint16_t>(spec.packet.payload.count()));
+  if (in_network.units) {
+    wire_.add_in_network(in_network.payload, spec.packet.header, in_network.request);
+    for (std::size_t kind = static_cast<std::size_t>(PacketKind::kReduceWrite); kind < kPacketKinds; ++kind)
+      payload_[kind] = static_cast<std::uint16_t>(in_network.payload.count());
+  }
+  const int classes = in_network.units ? kPacketClasses : kPlainClasses;
   InputNumbers inputs(blueprint);
   std::vector<Link::Setup> setups;
   for (const Cable& cable : blueprint.cables) {
@@ -68,20 +76,34 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.
       if (!blueprint.is_gpu(from) && spec.switch_chip.speedup == 0)
         s.lookahead = spec.link.latency + spec.switch_chip.latency;
+      // A unit acts when packets arrive, which the links of its switch can not foresee.
+      if (in_network.units) s.lookahead = sim::min(s.lookahead, in_network.latency);
       s.buffer = spec.switch_chip.buffer;
-      s.channels = kPacketClasses * layers_;
+      s.classes = classes;
+      s.channels = classes * layers_;
       s.far_input = inputs.take(blueprint, to);
       if (blueprint.is_gpu(from)) ++lanes_[from];
       setups.push_back(s);
     }
   }
   lanes_of_first_ = static_cast<std::uint64_t>(lanes_[0]);
+  if (in_network.units) {
+    units_.resize(static_cast<std::size_t>(blueprint.switches));
+    for (int chip = blueprint.gpus; chip < blueprint.nodes(); ++chip)
+      unit_inputs_.push_back(inputs.next[static_cast<std::size_t>(chip)]++);
+  }
   links_.reserve(setups.size());
   for (Link::Setup& s : setups) {
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
     links_.push_back(std::make_unique<Link>(*this, s));
   }
   for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id].get());
+  if (in_network.units) {
+    lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
+    for (const auto& link : links_) {
+      if (blueprint.is_gpu(link->from())) lane_links_[link->from()].push_back(link.get());
+    }
+  }
   for (std::size_t out = 0; out < setups.size(); ++out) {
     for (std::size_t in = 0; in < setups.size(); ++in) {
       const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);

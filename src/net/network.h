@@ -4,6 +4,7 @@
 // is home. Both can be asked for (`quiet()`), and are asserted by the tests and by debug builds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "net/blueprint.h"
 #include "net/link.h"
 #include "net/routes.h"
+#include "net/switch_unit.h"
 #include "sim/check.h"
 #include "sim/event_queue.h"
 #include "sim/stats.h"
@@ -26,7 +28,7 @@ class Endpoint {
   virtual sim::Time receive(const Packet& packet) = 0;
   /// A control packet is on its last link and will be here at packet.arrives, now or later.
   virtual void expect(const Packet& packet) = 0;
-  /// A data packet that was sent from here has left for the wire.
+  /// A packet that was sent from here, and is not control, has left for the wire.
   virtual void departed(const Packet& packet) = 0;
 
  protected:
@@ -41,12 +43,15 @@ class Network {
   /// Requires: find_deadlock(blueprint, Routes(blueprint)) found none.
   /// `packet_by_packet`: what is sent as several packets is cut up at its first link; otherwise it
   /// travels as a burst.
-  Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec, bool packet_by_packet);
+  /// `in_network`: whether every switch has a unit; each must then be attached before anything is sent.
+  Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec, bool packet_by_packet,
+          const InNetwork& in_network = {});
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   void attach(NodeId gpu, Endpoint& endpoint) { endpoints_[gpu] = &endpoint; }
+  void attach_unit(NodeId chip, SwitchUnit& unit) { units_[unit_index(chip)] = &unit; }
 
   /// Sends from packet.source, now. `sender` takes turns with the source's other senders.
   /// Requires: source != destination, payload at most max_burst().
@@ -57,6 +62,24 @@ class Network {
     if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
     packet.arrives = events_.now();
     forward(packet, packet.source, sender % kSenders);
+  }
+
+  /// Sends from packet.source, now, to the unit of the switch at the other end of the lane that packet.spread
+  /// picks. Requires: switches have units, and GPUs are joined by switches only.
+  void send_to_unit(Packet packet, std::uint32_t sender) {
+    packets_sent_ += packet.packets;
+    const PacketClass c = class_of(packet.kind);
+    if (c == PacketClass::kContribution || c == PacketClass::kData)
+      payload_sent_[packet.source] += packet.payload;
+    Link& lane = lane_of(packet.source, packet.spread);
+    packet.arrives = events_.now();
+    packet.destination = lane.to();
+    lane.accept(packet, first_layer(c), sender % kSenders);
+  }
+  /// The link that a packet with this spread value leaves a GPU by.
+  Link& lane_of(NodeId gpu, std::uint16_t spread) const {
+    const std::vector<Link*>& lanes = lane_links_[gpu];
+    return *lanes[spread < lanes.size() ? spread : spread % lanes.size()];
   }
 
   /// The most payload that may be sent as one without distorting buffers: a quarter of the smallest.
@@ -82,10 +105,30 @@ class Network {
   std::uint64_t packet_hops() const;
   std::uint64_t unit_hops() const;
 
+  // For the units of switches. What they send is there from packet.arrives on, which is at least
+  // InNetwork::latency from now.
+  void unit_send(const Packet& packet, Link& out) {
+    packets_sent_ += packet.packets;
+    out.accept(packet, first_layer(class_of(packet.kind)), unit_inputs_[unit_index(out.from())]);
+  }
+  /// Sends to a GPU, on the ways of ordinary packets.
+  void unit_send_routed(const Packet& packet, NodeId at) {
+    packets_sent_ += packet.packets;
+    forward(packet, at, unit_inputs_[unit_index(at)]);
+  }
+  /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
+  void release(const Packet& packet, Link& in, sim::Time at) {
+    in.buffer_freed(packet.channel, wire_.of(packet), at);
+  }
+  Link& link(LinkId id) const { return *links_[id]; }
+  const InNetwork& in_network() const { return in_network_; }
+  int gpus() const { return gpus_; }
+  int nodes() const { return nodes_; }
+
   // For the links.
   sim::EventQueue& events() { return events_; }
   bool packet_by_packet() const { return packet_by_packet_; }
-  std::uint16_t payload_of(PacketKind) const { return payload_; }
+  std::uint16_t payload_of(PacketKind kind) const { return payload_[static_cast<std::size_t>(kind)]; }
   const WireCost& wire() const { return wire_; }
   void forward(const Packet& packet, NodeId at, std::uint32_t input) {
     const Hop& hop = routes_.hop(at, packet.destination);
@@ -98,27 +141,38 @@ class Network {
   }
   void deliver(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
+    if (packet.destination >= gpus_) return units_[unit_index(packet.destination)]->arrive(packet, in);
     payload_received_[packet.destination] += packet.payload;
     const sim::Time freed = endpoints_[packet.destination]->receive(packet);
     in.buffer_freed(packet.channel, wire_.of(packet), freed);
   }
   void expect(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
-    endpoints_[packet.destination]->expect(packet);
+    if (packet.destination >= gpus_) {
+      units_[unit_index(packet.destination)]->expect(packet, in);
+    } else {
+      endpoints_[packet.destination]->expect(packet);
+    }
     in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
   }
-  void departed(const Packet& packet) {
-    if (class_of(packet.kind) == PacketClass::kData) endpoints_[packet.source]->departed(packet);
+  void departed(const Packet& packet, NodeId from, sim::Time end) {
+    if (from >= gpus_) return units_[unit_index(from)]->departed(packet, end);
+    if (class_of(packet.kind) != PacketClass::kControl) endpoints_[packet.source]->departed(packet);
   }
 
  private:
   std::uint8_t channel_of(const Packet& packet, const Hop& hop) const {
     return static_cast<std::uint8_t>(static_cast<int>(class_of(packet.kind)) * layers_ + hop.layer);
   }
+  std::uint8_t first_layer(PacketClass c) const {
+    return static_cast<std::uint8_t>(static_cast<int>(c) * layers_);
+  }
+  std::size_t unit_index(NodeId chip) const { return static_cast<std::size_t>(chip - gpus_); }
 
   sim::EventQueue& events_;
   FabricSpec spec_;
   int gpus_;
+  int nodes_;
   Routes routes_;
   int layers_;
   WireCost wire_;
@@ -126,11 +180,15 @@ class Network {
   std::vector<int> lanes_;
   bool two_stages_;
   bool packet_by_packet_;
-  std::uint16_t payload_;
+  std::array<std::uint16_t, kPacketKinds> payload_{};
+  InNetwork in_network_;
   std::uint64_t interleave_block_;
   std::uint64_t lanes_of_first_ = 1;
   std::vector<std::unique_ptr<Link>> links_;
-  std::vector<Link*> ways_;  // by Hop::pick
+  std::vector<Link*> ways_;                     // by Hop::pick
+  std::vector<std::vector<Link*>> lane_links_;  // by GPU; only where switches have units
+  std::vector<SwitchUnit*> units_;              // by switch, likewise
+  std::vector<std::uint32_t> unit_inputs_;      // as which input a switch's outputs see its unit
   std::vector<Endpoint*> endpoints_;
   std::vector<std::uint64_t> payload_sent_;
   std::vector<std::uint64_t> payload_received_;

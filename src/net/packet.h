@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "net/blueprint.h"
@@ -17,16 +18,41 @@ enum class PacketKind : std::uint8_t {
   kWrite,   ///< data that an SM stores into the destination's memory; answered by an acknowledgement
   kAck,     ///< "your write is visible"
   kSignal,  ///< a flag or a counter written after the data it announces; not acknowledged
+  // The kinds that a switch with a unit acts on (net/switch_unit.h).
+  kReduceWrite,     ///< a contribution that is pushed: to be summed in the switches
+  kMulticastWrite,  ///< data for every member of a group; answered by one acknowledgement
+  kLoadReduce,      ///< asks for the sum over a group; the switches ask every member in its name
+  kReply,           ///< a member's contribution to a sum that was asked for
+  kResult,          ///< a finished sum, on its way to who wants it
+  kPartial,         ///< a sum of some contributions, for the GPU that finishes it
+  kReminder,        ///< asks the switches for what they still hold of a sum
+  kUnitAck,         ///< between GPU and unit: a contribution is taken, a result or multicast is visible
 };
+inline constexpr std::size_t kPacketKinds = 11;
 
-/// Message classes have buffers and arbitration of their own, so that none waits behind another.
-enum class PacketClass : std::uint8_t { kControl, kData };
-inline constexpr int kPacketClasses = 2;
+/// Message classes have buffers and arbitration of their own, so that none waits behind another. The last
+/// two exist only where switches have units.
+enum class PacketClass : std::uint8_t { kControl, kData, kRequest, kContribution };
+inline constexpr int kPacketClasses = 4;
+inline constexpr int kPlainClasses = 2;  ///< of a fabric whose switches only pass packets on
 /// Layers of virtual channels that routing may need (see RoutingStyle).
 inline constexpr int kMostLayers = 2;
 
+inline constexpr std::array<PacketClass, kPacketKinds> kClassOfKind = {
+    PacketClass::kData,          // write
+    PacketClass::kControl,       // ack
+    PacketClass::kControl,       // signal
+    PacketClass::kContribution,  // reduce-write
+    PacketClass::kData,          // multicast-write
+    PacketClass::kRequest,       // load-reduce
+    PacketClass::kContribution,  // reply
+    PacketClass::kData,          // result
+    PacketClass::kData,          // partial
+    PacketClass::kControl,       // reminder: must get through where requests wait for a table
+    PacketClass::kControl,       // unit ack
+};
 constexpr PacketClass class_of(PacketKind kind) {
-  return kind == PacketKind::kWrite ? PacketClass::kData : PacketClass::kControl;
+  return kClassOfKind[static_cast<std::size_t>(kind)];
 }
 
 /// One packet, or several consecutive ones of a flow: a burst, which travels as one, or a train, which its
@@ -52,11 +78,17 @@ inline constexpr std::int64_t kMaxPayload = 0xffff;
 /// The bytes a packet takes on a wire.
 class WireCost {
  public:
-  explicit WireCost(const PacketSpec& spec)
-      : per_packet_{static_cast<std::int32_t>(spec.header.count()),
-                    static_cast<std::int32_t>(spec.ack.count()),
-                    static_cast<std::int32_t>(spec.header.count())},
-        largest_(sim::max(spec.payload + spec.header, spec.ack)) {}
+  explicit WireCost(const PacketSpec& spec) : largest_(sim::max(spec.payload + spec.header, spec.ack)) {
+    per_packet_.fill(static_cast<std::int32_t>(spec.header.count()));
+    for (const PacketKind kind : {PacketKind::kAck, PacketKind::kUnitAck})
+      per_packet_[static_cast<std::size_t>(kind)] = static_cast<std::int32_t>(spec.ack.count());
+  }
+  /// Packets of switches with units: requests without payload, and sums of up to `payload` bytes.
+  void add_in_network(sim::Bytes payload, sim::Bytes header, sim::Bytes request) {
+    for (const PacketKind kind : {PacketKind::kLoadReduce, PacketKind::kReminder})
+      per_packet_[static_cast<std::size_t>(kind)] = static_cast<std::int32_t>(request.count());
+    largest_ = sim::max(largest_, sim::max(payload + header, request));
+  }
   /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
   sim::Bytes largest_packet() const { return largest_; }
   sim::Bytes of(const Packet& p) const {
@@ -68,7 +100,7 @@ class WireCost {
   }
 
  private:
-  std::array<std::int32_t, 3> per_packet_;
+  std::array<std::int32_t, kPacketKinds> per_packet_{};
   sim::Bytes largest_;
 };
 

@@ -30,7 +30,7 @@ TEST(Describe, KnowsTheComponents) {
     EXPECT_FALSE(c.about.empty()) << c.name;
   }
   EXPECT_THAT(names, ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "fabric", "link", "packet",
-                                 "switch", "coll", "ll", "ll128"));
+                                 "switch", "inc", "coll", "ll", "ll128"));
 }
 
 TEST(Describe, AComponentHasItsOwnParametersAndParts) {

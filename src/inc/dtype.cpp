@@ -1,5 +1,5 @@
 // Software fp16 and bf16, and folding of typed byte ranges.
-#include "coll/dtype.h"
+#include "inc/dtype.h"
 
 #include <bit>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "sim/check.h"
 
-namespace infold::coll {
+namespace infold::inc {
 
 namespace {
 
@@ -167,4 +167,4 @@ void divide(DataType t, std::span<std::byte> values, int by) {
   }
 }
 
-}  // namespace infold::coll
+}  // namespace infold::inc

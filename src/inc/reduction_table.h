@@ -1,0 +1,165 @@
+// The reduction tables of one switch: a table a port, each with room for so many entries. An entry is a sum
+// under way: its key, who contributed, the partial sum, its age.
+//
+// Invariants: an entry is in the index and in its port's list of ages from add to remove; a port never has
+// more entries than it has room for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inc/key_index.h"
+#include "inc/policy_arithmetic.h"
+#include "inc/regions.h"
+
+namespace infold::inc {
+
+using EntryId = std::uint32_t;
+inline constexpr EntryId kNoEntry = KeyIndex::kNone;
+
+/// A packet that keeps its place in an input buffer.
+struct Held {
+  net::Packet packet;
+  net::Link* in = nullptr;
+};
+
+struct Entry {
+  Key key = 0;
+  const Region* region = nullptr;
+  const TreeNode* node = nullptr;
+  std::uint32_t port = 0;
+  std::uint16_t way = 0;
+  std::uint16_t payload = 0;
+  std::uint16_t first = 0;     ///< lowest rank in the sum
+  std::uint16_t count = 0;     ///< ranks in the sum
+  std::uint16_t expected = 0;  ///< ranks when it is complete
+  static constexpr std::uint16_t kNobody = 0xffff;
+  std::uint16_t skip = kNobody;        ///< lowest rank of the child that contributes nothing here
+  std::uint16_t from_above = kNobody;  ///< lowest rank of the contribution that comes from above
+  bool push = true;
+  bool complete = false;
+  sim::Time born;
+  sim::Time summed;         ///< when the ALUs are done with what has come
+  std::vector<Held> early;  ///< came before their turn
+  sim::Time early_since;
+  Sum sum;
+  std::array<std::uint64_t, kMostMembers / 64> came{};  ///< a bit a rank; whom the watchdog need not name
+  EntryId older = kNoEntry;
+  EntryId newer = kNoEntry;
+
+  std::uint32_t offset() const { return static_cast<std::uint32_t>(key); }
+  bool has(std::uint16_t rank) const { return (came[rank / 64U] >> (rank % 64U) & 1U) != 0; }
+  /// The lowest rank of the contributions that are still to come; kNobody when all are there.
+  std::uint16_t turn() const {
+    std::uint16_t lowest = from_above != kNobody && !has(from_above) ? from_above : kNobody;
+    for (const TreeNode::Child& c : node->children) {
+      if (c.first == skip || has(c.first)) continue;
+      return c.first < lowest ? c.first : lowest;
+    }
+    return lowest;
+  }
+};
+
+class ReductionTable {
+ public:
+  ReductionTable(std::size_t ports, std::uint32_t capacity) : ports_(ports), capacity_(capacity) {}
+
+  EntryId find(Key key) const { return index_.find(key); }
+  Entry& operator[](EntryId id) { return entries_[id]; }
+  const Entry& operator[](EntryId id) const { return entries_[id]; }
+
+  /// Whether a port can take another entry of this part of its table.
+  bool room(std::uint32_t port, std::uint32_t partition, std::uint32_t quota) const {
+    const Port& p = ports_[port];
+    return p.used < capacity_ && p.used_by(partition) < quota;
+  }
+  /// Requires: room, and no entry of that key.
+  EntryId add(Key key, std::uint32_t port, const Region& region) {
+    EntryId id = free_;
+    if (id == kNoEntry) {
+      id = static_cast<EntryId>(entries_.size());
+      entries_.emplace_back();
+    } else {
+      free_ = entries_[id].newer;
+    }
+    Entry& e = entries_[id];
+    e.key = key;
+    e.region = &region;
+    e.port = port;
+    e.first = 0;
+    e.count = 0;
+    e.skip = Entry::kNobody;
+    e.from_above = Entry::kNobody;
+    e.complete = false;
+    e.summed = {};
+    e.early.clear();
+    e.sum.clear();
+    e.came.fill(0);
+    index_.add(key, id);
+    Port& p = ports_[port];
+    e.older = p.youngest;
+    e.newer = kNoEntry;
+    (p.youngest == kNoEntry ? p.oldest : entries_[p.youngest].newer) = id;
+    p.youngest = id;
+    ++p.used;
+    ++p.count_of(region.partition);
+    if (p.used > p.peak) p.peak = p.used;
+    return id;
+  }
+  void remove(EntryId id) {
+    Entry& e = entries_[id];
+    Port& p = ports_[e.port];
+    index_.remove(e.key);
+    (e.older == kNoEntry ? p.oldest : entries_[e.older].newer) = e.newer;
+    (e.newer == kNoEntry ? p.youngest : entries_[e.newer].older) = e.older;
+    --p.used;
+    --p.count_of(e.region->partition);
+    e.newer = free_;
+    free_ = id;
+  }
+  /// The oldest entry of a part of a port's table that a partial sum can be taken from; kNoEntry if none.
+  /// Requires for `of_partition`: false means any part.
+  EntryId oldest_partial(std::uint32_t port, bool of_partition, std::uint32_t partition) const {
+    for (EntryId id = ports_[port].oldest; id != kNoEntry; id = entries_[id].newer) {
+      const Entry& e = entries_[id];
+      if (e.push && !e.complete && (!of_partition || e.region->partition == partition)) return id;
+    }
+    return kNoEntry;
+  }
+
+  std::uint32_t used(std::uint32_t port) const { return ports_[port].used; }
+  const std::uint64_t& peak(std::uint32_t port) const { return ports_[port].peak; }
+  EntryId oldest(std::uint32_t port) const { return ports_[port].oldest; }
+  EntryId after(EntryId id) const { return entries_[id].newer; }
+  std::size_t ports() const { return ports_.size(); }
+
+ private:
+  struct Port {
+    std::uint32_t used = 0;
+    EntryId oldest = kNoEntry;
+    EntryId youngest = kNoEntry;
+    std::uint64_t peak = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_partition;  // few
+    std::uint32_t used_by(std::uint32_t partition) const {
+      for (const auto& [number, used_there] : by_partition) {
+        if (number == partition) return used_there;
+      }
+      return 0;
+    }
+    std::uint32_t& count_of(std::uint32_t partition) {
+      for (auto& [number, used_there] : by_partition) {
+        if (number == partition) return used_there;
+      }
+      return by_partition.emplace_back(partition, 0).second;
+    }
+  };
+  std::vector<Port> ports_;
+  std::uint32_t capacity_;
+  std::vector<Entry> entries_;
+  EntryId free_ = kNoEntry;
+  KeyIndex index_;
+};
+
+}  // namespace infold::inc

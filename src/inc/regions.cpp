@@ -1,0 +1,83 @@
+// Registering regions: a tree for each way, and a home for each block.
+#include "inc/regions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "inc/inc_spec.h"
+#include "inc/policy_sharing.h"
+#include "sim/check.h"
+
+namespace infold::inc {
+
+Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(network), spec_(spec) {
+  // Ways differ by the lane they leave a GPU by and, with a second stage of switches, by the link up.
+  std::size_t ups = 1;
+  for (const auto& link : network.links()) {
+    if (link->from() < network.gpus()) continue;
+    for (net::NodeId gpu = 0; gpu < network.gpus(); ++gpu) {
+      const net::Hop& hop = network.routes().hop(link->from(), gpu);
+      if (hop.count > 0 && network.link(network.routes().candidates(hop)[0]).to() >= network.gpus())
+        ups = std::max<std::size_t>(ups, hop.count);
+    }
+  }
+  ways_ = static_cast<std::uint16_t>(static_cast<std::size_t>(network.lanes(0)) * ups);
+}
+
+std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
+  if (plan.members.empty() || plan.members.size() > kMostMembers)
+    return sim::Refusal{
+        "gpus", fmt::format("a group has 1 to {} members, not {}", kMostMembers, plan.members.size())};
+  if (plan.bytes <= sim::Bytes{} || plan.bytes > sim::Bytes::gib(3))
+    return sim::Refusal{"bytes", "a region has 1 byte to 3 GiB"};
+  auto free = std::find(regions_.begin(), regions_.end(), nullptr);
+  if (free == regions_.end()) {
+    if (regions_.size() == kMostRegions)
+      return sim::Refusal{"inc", fmt::format("more than {} regions at a time", kMostRegions)};
+    free = regions_.insert(free, nullptr);
+  }
+  auto region = std::make_unique<Region>();
+  region->id = static_cast<RegionId>(free - regions_.begin());
+  for (std::uint16_t way = 0; way < ways_; ++way) {
+    auto tree = Tree::grow(network_, plan.members, way);
+    if (!tree) {
+      return sim::Refusal{"fabric.topology",
+                          "the ways of these GPUs do not meet in a switch, so none can sum for them"};
+    }
+    region->trees_.push_back(std::move(*tree));
+  }
+  // Whole packets for every rank; the last ones may have less, or none.
+  const std::int64_t packet = spec_.payload.count();
+  const auto ranks = static_cast<std::int64_t>(plan.members.size());
+  const std::int64_t packets = (plan.bytes.count() + packet - 1) / packet;
+  region->part_ = static_cast<std::uint32_t>((packets + ranks - 1) / ranks * packet);
+  region->plan = std::move(plan);
+  *free = std::move(region);
+  const auto id = static_cast<RegionId>(free - regions_.begin());
+  number_partitions();
+  return id;
+}
+
+void Regions::remove(RegionId id) {
+  INFOLD_CHECK(id < regions_.size() && regions_[id] != nullptr, "a region is removed once");
+  regions_[id] = nullptr;
+  number_partitions();
+}
+
+void Regions::number_partitions() {
+  std::set<int> jobs;
+  std::uint32_t buckets = 0;
+  for (const auto& r : regions_) {
+    if (r == nullptr) continue;
+    jobs.insert(r->plan.job);
+    ++buckets;
+  }
+  active_partitions_ = partitions_of(spec_.sharing, static_cast<std::uint32_t>(jobs.size()), buckets);
+  for (const auto& r : regions_) {
+    if (r != nullptr) r->partition = partition_of(spec_.sharing, r->plan.job, r->id);
+  }
+}
+
+}  // namespace infold::inc

@@ -1,0 +1,118 @@
+// Regions: ranges of addresses that mean a group of GPUs rather than one (the multicast table), and the trees
+// of switches along which a block of such a range is summed and spread.
+//
+// A block's address picks its way through the fabric, the same for every member. The switches on the members'
+// ways form a tree: its leaves are the members, its root is where all ways have met.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "inc/dtype.h"
+#include "inc/tag.h"
+#include "net/network.h"
+
+namespace infold::inc {
+
+/// Who gets the sums of what is pushed.
+enum class ResultTo : std::uint8_t { kAll, kHome };
+
+struct RegionPlan {
+  std::vector<net::NodeId> members;  ///< GPUs in rank order
+  sim::Bytes bytes;
+  std::uint64_t address = 0;  ///< of its first byte; picks the ways
+  DataType type = DataType::kFp32;
+  ReduceOp op = ReduceOp::kSum;
+  ResultTo result_to = ResultTo::kAll;
+  int root = -1;  ///< the rank that is home of every block; -1: each rank is home of an equal part
+  int job = 0;    ///< for sharing tables by job
+};
+
+/// One switch of a tree: whom it has below, and which link goes up.
+struct TreeNode {
+  struct Child {
+    net::NodeId node = 0;
+    net::Link* out = nullptr;   ///< the link down to it
+    std::uint16_t first = 0;    ///< lowest rank below it
+    std::uint16_t members = 0;  ///< ranks below it
+  };
+  net::NodeId chip = 0;
+  net::Link* parent = nullptr;        ///< the link up; null at the root
+  std::vector<Child> children;        ///< in order of their lowest rank
+  std::uint16_t members = 0;          ///< ranks below it
+  std::uint16_t first_elsewhere = 0;  ///< lowest rank that is not below it, where there is one
+
+  std::uint16_t first() const { return children.front().first; }
+  /// Index of the child that `node` is; children.size() when it is none.
+  std::size_t child(net::NodeId node) const;
+};
+
+class Tree {
+ public:
+  /// Empty when the ways do not meet.
+  static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
+                                  std::uint16_t way);
+  /// Requires: the switch belongs to it.
+  const TreeNode& at(net::NodeId chip) const { return nodes_[index_[chip - gpus_]]; }
+  const std::vector<TreeNode>& nodes() const { return nodes_; }
+  net::NodeId root() const { return nodes_.back().chip; }
+
+ private:
+  net::NodeId gpus_ = 0;
+  std::vector<TreeNode> nodes_;       // the root last
+  std::vector<std::uint16_t> index_;  // by switch
+};
+
+class Region {
+ public:
+  RegionId id = 0;
+  RegionPlan plan;
+  std::uint32_t partition = 0;  ///< whose part of a table it uses (inc/policy_sharing.h)
+
+  int members() const { return static_cast<int>(plan.members.size()); }
+  int home_rank(std::uint32_t offset) const {
+    if (plan.root >= 0) return plan.root;
+    const auto rank = static_cast<int>(offset / part_);
+    return rank < members() ? rank : members() - 1;
+  }
+  net::NodeId home(std::uint32_t offset) const {
+    return plan.members[static_cast<std::size_t>(home_rank(offset))];
+  }
+  const Tree& tree(std::uint16_t way) const { return trees_[way]; }
+
+ private:
+  friend class Regions;
+  std::uint32_t part_ = 1;  // bytes that one rank is home of
+  std::vector<Tree> trees_;
+};
+
+class Regions {
+ public:
+  Regions(const net::Network& network, const struct IncSpec& spec);
+
+  /// Registers a range, or says why the fabric can not serve it. Bounded: kMostRegions at a time.
+  std::variant<RegionId, sim::Refusal> add(RegionPlan plan);
+  /// Requires: nothing of it is under way.
+  void remove(RegionId id);
+  const Region& operator[](RegionId id) const { return *regions_[id]; }
+  /// The way of a block: what its packets have as their spread value.
+  std::uint16_t way(RegionId id, std::uint32_t offset) const {
+    return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
+  }
+  /// Into how many parts tables are divided, one at least (inc/policy_sharing.h).
+  std::uint32_t partitions() const { return active_partitions_ == 0 ? 1 : active_partitions_; }
+
+ private:
+  void number_partitions();
+
+  const net::Network& network_;
+  const IncSpec& spec_;
+  std::uint16_t ways_ = 1;
+  std::uint32_t active_partitions_ = 0;
+  std::vector<std::unique_ptr<Region>> regions_;
+};
+
+}  // namespace infold::inc

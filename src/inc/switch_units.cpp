@@ -1,0 +1,97 @@
+// Builds a unit for every switch, and adds up their counters.
+#include "inc/switch_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace infold::inc {
+
+net::InNetwork in_network(const IncSpec& spec) {
+  return {.units = true, .payload = spec.payload, .request = spec.request, .latency = spec.latency};
+}
+
+std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fabric) {
+  if (spec.table_bytes < spec.payload) {
+    return sim::Refusal{"inc.table_bytes", fmt::format("a table of {} bytes does not hold one sum of {}",
+                                                       spec.table_bytes.count(), spec.payload.count())};
+  }
+  if (spec.order == SumOrder::kRank && spec.levels == Levels::kTop) {
+    return sim::Refusal{
+        "inc.levels",
+        "rank order needs levels: each (contributions that wait for their turn at the top would "
+        "keep those before them from coming)"};
+  }
+  const auto refuse_multiple = [&](const char* path, sim::Bytes bytes) -> std::optional<sim::Refusal> {
+    if (bytes.count() % spec.payload.count() == 0) return std::nullopt;
+    return sim::Refusal{path, fmt::format("{} bytes are not whole packets of {} (inc.payload)", bytes.count(),
+                                          spec.payload.count())};
+  };
+  if (spec.payload.count() % 16 != 0)
+    return sim::Refusal{"inc.payload",
+                        fmt::format("{} bytes are not a multiple of 16", spec.payload.count())};
+  if (auto refusal = refuse_multiple("inc.wave", spec.wave)) return refusal;
+  if (auto refusal = refuse_multiple("fabric.interleave_block", fabric.interleave_block)) return refusal;
+  if (const sim::Bytes most = spec.payload + fabric.packet.header; most > fabric.switch_chip.buffer) {
+    return sim::Refusal{"fabric.switch.buffer",
+                        fmt::format("a packet of {} bytes does not fit a buffer of {}", most.count(),
+                                    fabric.switch_chip.buffer.count())};
+  }
+  return std::nullopt;
+}
+
+SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network,
+                         net::Payloads* payloads)
+    : spec_(spec), network_(network), regions_(network, spec_) {
+  INFOLD_CHECK(network.in_network().units, "the network was built for units");
+  for (int chip = network.gpus(); chip < network.nodes(); ++chip) {
+    units_.push_back(std::make_unique<ReductionUnit>(static_cast<net::NodeId>(chip), spec_, events, network,
+                                                     regions_, payloads));
+  }
+}
+
+SwitchUnits::Totals SwitchUnits::totals() const {
+  Totals t;
+  for (const auto& u : units_) {
+    for (std::size_t port = 0; port < u->ports(); ++port) {
+      const ReductionUnit::PortCounters& c = u->counters(port);
+      t.table_peak_entries = std::max(t.table_peak_entries, u->table_peak(port));
+      t.contributions += c.contributions;
+      t.results += c.results;
+      t.stalls += c.stalls;
+      t.evictions += c.evictions;
+      t.bypasses += c.bypasses;
+    }
+  }
+  return t;
+}
+
+bool SwitchUnits::drained() const {
+  return std::all_of(units_.begin(), units_.end(), [](const auto& u) { return u->drained(); });
+}
+
+std::vector<std::string> SwitchUnits::who_waits() const {
+  std::vector<std::string> out;
+  for (const auto& u : units_) u->who_waits(out);
+  return out;
+}
+
+void SwitchUnits::register_stats(sim::StatRegistry& registry) const {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const ReductionUnit& u = *units_[i];
+    for (std::size_t port = 0; port < u.ports(); ++port) {
+      const auto name = [&](const char* what) {
+        return fmt::format("inc.switch{}.port{}.{}", i, port, what);
+      };
+      const ReductionUnit::PortCounters& c = u.counters(port);
+      registry.add(name("table_peak_entries"), u.table_peak(port));
+      registry.add(name("contributions"), c.contributions);
+      registry.add(name("results"), c.results);
+      registry.add(name("stalls"), c.stalls);
+      registry.add(name("evictions"), c.evictions);
+      registry.add(name("bypasses"), c.bypasses);
+    }
+  }
+}
+
+}  // namespace infold::inc

@@ -1,0 +1,53 @@
+// The units of all switches of a fabric, the regions they serve, and what they counted.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inc/inc_spec.h"
+#include "inc/reduction_unit.h"
+#include "inc/regions.h"
+#include "net/network.h"
+
+namespace infold::inc {
+
+/// What the network must know of units that are built to this spec.
+net::InNetwork in_network(const IncSpec& spec);
+
+/// Why a fabric can not have units like these, if so. Asks nothing of fabrics that have no switches unless
+/// they are to have units.
+std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fabric);
+
+class SwitchUnits {
+ public:
+  /// Requires: the network was built with in_network(spec); !check(spec, network.spec()).
+  /// `payloads`: null when packets carry no values.
+  SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network, net::Payloads* payloads);
+
+  Regions& regions() { return regions_; }
+  const IncSpec& spec() const { return spec_; }
+
+  struct Totals {
+    std::uint64_t table_peak_entries = 0;  ///< of the port that had most
+    std::uint64_t contributions = 0;
+    std::uint64_t results = 0;
+    std::uint64_t stalls = 0;
+    std::uint64_t evictions = 0;
+    std::uint64_t bypasses = 0;
+  };
+  Totals totals() const;
+  bool drained() const;
+  std::vector<std::string> who_waits() const;
+  void register_stats(sim::StatRegistry& registry) const;
+  const std::vector<std::unique_ptr<ReductionUnit>>& units() const { return units_; }
+
+ private:
+  IncSpec spec_;
+  const net::Network& network_;
+  Regions regions_;
+  std::vector<std::unique_ptr<ReductionUnit>> units_;
+};
+
+}  // namespace infold::inc

@@ -1,0 +1,73 @@
+// Grows the tree of one way: from every member up, switch by switch, until all are at the same one.
+#include <algorithm>
+#include <map>
+
+#include "inc/regions.h"
+
+namespace infold::inc {
+
+std::size_t TreeNode::child(net::NodeId node) const {
+  const auto at =
+      std::find_if(children.begin(), children.end(), [&](const Child& c) { return c.node == node; });
+  return static_cast<std::size_t>(at - children.begin());
+}
+
+std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<net::NodeId>& members,
+                               std::uint16_t way) {
+  const auto gpus = static_cast<net::NodeId>(network.gpus());
+  const net::Routes& routes = network.routes();
+  const auto next = [&](net::NodeId from, net::NodeId to) -> net::Link& {
+    return network.link(routes.next(from, to, way));
+  };
+  // The switches of one level, and the ranks below each.
+  struct Level {
+    TreeNode node;
+    std::vector<std::uint16_t> ranks;
+  };
+  std::map<net::NodeId, Level> level;
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    const net::NodeId chip = network.lane_of(members[rank], way).to();
+    if (chip < gpus) return std::nullopt;  // no switch there
+    Level& l = level[chip];
+    const auto r = static_cast<std::uint16_t>(rank);
+    l.node.children.push_back({members[rank], &next(chip, members[rank]), r, 1});
+    l.ranks.push_back(r);
+  }
+  Tree tree;
+  tree.gpus_ = gpus;
+  for (int hops = 0; hops <= routes.diameter(); ++hops) {
+    const bool root = level.size() == 1;
+    std::map<net::NodeId, Level> above;
+    for (auto& [chip, l] : level) {
+      TreeNode& node = l.node;
+      node.chip = chip;
+      node.members = static_cast<std::uint16_t>(l.ranks.size());
+      std::sort(node.children.begin(), node.children.end(),
+                [](const auto& a, const auto& b) { return a.first < b.first; });
+      if (!root) {
+        // Any member that is not below shows the way up.
+        std::uint16_t other = 0;
+        while (std::find(l.ranks.begin(), l.ranks.end(), other) != l.ranks.end()) ++other;
+        node.first_elsewhere = other;
+        if (routes.hop(chip, members[other]).count == 0) return std::nullopt;
+        net::Link& up = next(chip, members[other]);
+        const net::NodeId parent = up.to();
+        if (parent < gpus) return std::nullopt;
+        net::Link& down = next(parent, members[node.first()]);
+        if (down.to() != chip) return std::nullopt;
+        node.parent = &up;
+        Level& p = above[parent];
+        p.node.children.push_back({chip, &down, node.first(), node.members});
+        p.ranks.insert(p.ranks.end(), l.ranks.begin(), l.ranks.end());
+      }
+      if (tree.index_.size() <= static_cast<std::size_t>(chip - gpus)) tree.index_.resize(chip - gpus + 1u);
+      tree.index_[static_cast<std::size_t>(chip - gpus)] = static_cast<std::uint16_t>(tree.nodes_.size());
+      tree.nodes_.push_back(std::move(node));
+    }
+    if (root) return tree;
+    level = std::move(above);
+  }
+  return std::nullopt;
+}
+
+}  // namespace infold::inc

@@ -1,0 +1,88 @@
+// Multicast: one packet in, one to every member out, and their acknowledgements gathered into one.
+#include "inc/reduction_unit.h"
+
+namespace infold::inc {
+
+void ReductionUnit::multicast(const net::Packet& packet, net::Link& in) {
+  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const bool from_above = node.child(in.from()) == node.children.size();
+  const bool up = node.parent != nullptr && !from_above;
+  const auto goes = [&](const TreeNode::Child& c) { return c.node < network_.gpus() || c.node != in.from(); };
+  int copies = up ? 1 : 0;
+  for (const TreeNode::Child& c : node.children) copies += goes(c) ? 1 : 0;
+
+  std::uint32_t id = free_gather_;
+  if (id == KeyIndex::kNone) {
+    id = static_cast<std::uint32_t>(gathers_.size());
+    gathers_.emplace_back();
+  } else {
+    free_gather_ = gathers_[id].next_free;
+  }
+  Gather& g = gathers_[id];
+  g.key = key_of(packet);
+  g.left = static_cast<std::uint32_t>(copies);
+  g.packet = packet;
+  g.latest = {};
+  const bool from_gpu = in.from() < network_.gpus();
+  g.back =
+      from_gpu ? &towards(in.from(), packet.spread) : &network_.link(static_cast<net::LinkId>(in.id() ^ 1U));
+  INFOLD_CHECK(gather_index_.find(g.key) == KeyIndex::kNone, "a block is multicast once at a time");
+  gather_index_.add(g.key, id);
+
+  const std::uint16_t slot = hold(packet, in, copies);
+  if (up) send(packet, *node.parent, slot, events_.now());
+  for (const TreeNode::Child& c : node.children) {
+    if (goes(c)) send(packet, *c.out, slot, events_.now());
+  }
+}
+
+/// Known of before it is here, as every control packet.
+void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
+  if (packet.kind == net::PacketKind::kReminder) {
+    if (free_reminders_.empty()) {
+      free_reminders_.push_back(static_cast<std::uint32_t>(reminders_.size()));
+      reminders_.emplace_back();
+    }
+    const std::uint32_t id = free_reminders_.back();
+    free_reminders_.pop_back();
+    reminders_[id] = {packet, in.from()};
+    return events_.schedule(packet.arrives, sim::Priority::kWork, *this, kRemind << kEventShift | id);
+  }
+  const Key key = key_of(packet);
+  const std::uint32_t id = gather_index_.find(key);
+  // Results are acknowledged too, as every write is, but nobody waits for that.
+  if (id == KeyIndex::kNone || gathers_[id].packet.flow != packet.flow) return;
+  Gather& g = gathers_[id];
+  g.latest = sim::max(g.latest, packet.arrives);
+  if (--g.left > 0) return;
+  net::Packet ack;
+  ack.kind = net::PacketKind::kUnitAck;
+  ack.flow = g.packet.flow;
+  ack.offset = g.packet.offset;
+  ack.packets = g.packet.packets;
+  ack.spread = g.packet.spread;
+  gather_index_.remove(key);
+  g.next_free = free_gather_;
+  free_gather_ = id;
+  send(ack, *g.back, Outgoing::kNone, g.latest);
+}
+
+/// A finished sum from the root, for everybody below.
+void ReductionUnit::spread_result(const net::Packet& packet, net::Link& in) {
+  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const std::uint16_t slot = hold(packet, in, static_cast<int>(node.children.size()));
+  for (const TreeNode::Child& c : node.children) send(packet, *c.out, slot, events_.now());
+}
+
+/// Tells a GPU that its contribution is the switch's from now on.
+void ReductionUnit::acknowledge(const net::Packet& packet, net::Link& in, sim::Time at) {
+  net::Packet ack;
+  ack.kind = net::PacketKind::kUnitAck;
+  ack.flow = packet.flow;
+  ack.offset = packet.offset;
+  ack.packets = packet.packets;
+  ack.spread = packet.spread;
+  send(ack, towards(in.from(), packet.spread), Outgoing::kNone, at);
+}
+
+}  // namespace infold::inc

@@ -1,0 +1,74 @@
+// Pull: a GPU asks for the sum of a block; the switches ask every member in its name and sum the replies on
+// their way back. The requester's first switch must have an entry, others sum if they have room.
+#include "inc/policy_levels.h"
+#include "inc/reduction_unit.h"
+
+namespace infold::inc {
+
+void ReductionUnit::request(const net::Packet& packet, net::Link& in) {
+  const Region& region = region_of(packet);
+  const net::NodeId home = region.home(packet.offset);
+  const std::uint32_t port = port_of(towards(home, packet.spread));
+  const bool first_switch = in.from() < network_.gpus();
+  const bool room = !stalled_.any(port) && room_for(port, region);
+  if (first_switch) {
+    INFOLD_CHECK(in.from() == home, "a block's sum is asked for by its home GPU");
+    INFOLD_CHECK(table_.find(key_of(packet)) == kNoEntry, "a block's sum is asked for once at a time");
+    if (!room) return stall(packet, in, port, false);
+    open_pull(packet, in, port);
+  } else {
+    const FurtherIn sums = sums_replies_further_in(spec_.levels, spec_.order);
+    if (sums == FurtherIn::kAlways && !room) return stall(packet, in, port, false);
+    if (sums != FurtherIn::kNever && room) open_pull(packet, in, port);
+  }
+  ask_members(packet, in);
+}
+
+EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::uint32_t port) {
+  const Region& region = region_of(packet);
+  const TreeNode& node = node_of(region, packet.spread);
+  const EntryId id = table_.add(key_of(packet), port, region);
+  Entry& e = table_[id];
+  e.node = &node;
+  e.way = packet.spread;
+  e.push = false;
+  e.born = events_.now();
+  const std::size_t child = node.child(in.from());
+  if (in.from() < network_.gpus()) {
+    e.expected = static_cast<std::uint16_t>(region.members());
+    if (node.parent != nullptr) e.from_above = node.first_elsewhere;
+  } else if (child < node.children.size()) {
+    e.skip = node.children[child].first;
+    e.expected = static_cast<std::uint16_t>(region.members() - node.children[child].members);
+  } else {
+    e.expected = node.members;
+  }
+  return id;
+}
+
+/// Passes a request on to everybody but who sent it; to the requester's own GPU too, which has a share.
+void ReductionUnit::ask_members(const net::Packet& packet, net::Link& in) {
+  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const bool from_above = node.child(in.from()) == node.children.size();
+  const bool up = node.parent != nullptr && !from_above;
+  const auto asks = [&](const TreeNode::Child& c) { return c.node < network_.gpus() || c.node != in.from(); };
+  int copies = up ? 1 : 0;
+  for (const TreeNode::Child& c : node.children) copies += asks(c) ? 1 : 0;
+  const std::uint16_t slot = hold(packet, in, copies);
+  if (up) send(packet, *node.parent, slot, events_.now());
+  for (const TreeNode::Child& c : node.children) {
+    if (asks(c)) send(packet, *c.out, slot, events_.now());
+  }
+}
+
+void ReductionUnit::reply(const net::Packet& packet, net::Link& in) {
+  if (const EntryId id = table_.find(key_of(packet)); id != kNoEntry) {
+    table_[id].payload = packet.payload;
+    return take(id, packet, in);
+  }
+  net::Link& out = towards(region_of(packet).home(packet.offset), packet.spread);
+  if (out.to() < network_.gpus()) return pass_home({packet, &in});  // its entry went home before it came
+  send(packet, out, hold(packet, in, 1), events_.now());
+}
+
+}  // namespace infold::inc

@@ -1,0 +1,81 @@
+// Copies on their way out: each keeps what it was made of until the last of them has left.
+#include <cstring>
+
+#include "inc/reduction_unit.h"
+
+namespace infold::inc {
+
+/// The packet stays in its input buffer until so many copies have left.
+std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::Link& in, int copies) {
+  const std::uint16_t slot = outgoing_.take();
+  outgoing_[slot].held = {packet, &in};
+  outgoing_[slot].copies = copies;
+  return slot;
+}
+
+std::uint16_t ReductionUnit::hold_result(std::uint32_t port, std::uint16_t payload, int copies) {
+  const std::uint16_t slot = outgoing_.take();
+  Outgoing::Slot& s = outgoing_[slot];
+  s.port = port;
+  s.room = payload;
+  s.copies = copies;
+  ports_[port].results += sim::Bytes{payload};
+  return slot;
+}
+
+/// Sends a copy with values of its own: those of the packet it was made of, or the sum in scratch_.
+void ReductionUnit::send(net::Packet packet, net::Link& out, std::uint16_t slot, sim::Time ready) {
+  packet.source = slot;
+  packet.destination = out.to();
+  packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
+  if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
+  network_.unit_send(packet, out);
+}
+
+void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready) {
+  packet.source = slot;
+  packet.destination = gpu;
+  packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
+  if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
+  network_.unit_send_routed(packet, chip_);
+}
+
+void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
+  const Outgoing::Slot& s = outgoing_[slot];
+  const bool sum = s.held.in == nullptr;
+  const std::size_t size = sum ? scratch_.size() : (*payloads_)[s.held.packet.values].size();
+  packet.values = payloads_->take(size);  // may move what was there
+  const std::byte* from = sum ? scratch_.data() : (*payloads_)[s.held.packet.values].data();
+  std::memcpy((*payloads_)[packet.values].data(), from, size);
+}
+
+void ReductionUnit::departed(const net::Packet& packet, sim::Time end) {
+  const std::uint16_t slot = packet.source;
+  if (slot == Outgoing::kNone) return;  // an acknowledgement
+  Outgoing::Slot& s = outgoing_[slot];
+  s.end = sim::max(s.end, end);
+  if (--s.copies > 0) return;
+  if (s.held.in == nullptr) {
+    events_.schedule(s.end, sim::Priority::kWork, *this, kLeft << kEventShift | slot);
+    return;
+  }
+  if (payloads_ != nullptr && s.held.packet.payload > 0) payloads_->give_back(s.held.packet.values);
+  network_.release(s.held.packet, *s.held.in, s.end);
+  outgoing_.give_back(slot);
+}
+
+/// A sum has left: there is room in the result buffer.
+void ReductionUnit::left(std::uint16_t slot) {
+  const std::uint32_t number = outgoing_[slot].port;
+  Port& port = ports_[number];
+  port.results -= sim::Bytes{outgoing_[slot].room};
+  outgoing_.give_back(slot);
+  while (!port.complete.empty() && result_room(number)) {
+    const EntryId id = port.complete.front();
+    port.complete.pop();
+    emit(id);
+  }
+  serve_stalled(number);
+}
+
+}  // namespace infold::inc
