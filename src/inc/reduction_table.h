@@ -1,5 +1,5 @@
 // The reduction tables of one switch: a table a port, each with room for so many entries. An entry is a sum
-// under way: its key, who contributed, the partial sum, its age.
+// under way: its key, who contributed, the partial sum; ages are the order of a list.
 //
 // Invariants: an entry is in the index and in its port's list of ages from add to remove; a port never has
 // more entries than it has room for.
@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "inc/key_index.h"
@@ -40,7 +39,6 @@ struct Entry {
   std::uint16_t from_above = kNobody;  ///< lowest rank of the contribution that comes from above
   bool push = true;
   bool complete = false;
-  sim::Time born;
   sim::Time summed;         ///< when the ALUs are done with what has come
   std::vector<Held> early;  ///< came before their turn
   sim::Time early_since;

@@ -17,8 +17,8 @@ Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(ne
   std::size_t ups = 1;
   for (const auto& link : network.links()) {
     if (link->from() < network.gpus()) continue;
-    for (net::NodeId gpu = 0; gpu < network.gpus(); ++gpu) {
-      const net::Hop& hop = network.routes().hop(link->from(), gpu);
+    for (int gpu = 0; gpu < network.gpus(); ++gpu) {
+      const net::Hop& hop = network.routes().hop(link->from(), static_cast<net::NodeId>(gpu));
       if (hop.count > 0 && network.link(network.routes().candidates(hop)[0]).to() >= network.gpus())
         ups = std::max<std::size_t>(ups, hop.count);
     }

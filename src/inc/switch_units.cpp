@@ -42,7 +42,7 @@ std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fa
 
 SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network,
                          net::Payloads* payloads)
-    : spec_(spec), network_(network), regions_(network, spec_) {
+    : spec_(spec), regions_(network, spec_) {
   INFOLD_CHECK(network.in_network().units, "the network was built for units");
   for (int chip = network.gpus(); chip < network.nodes(); ++chip) {
     units_.push_back(std::make_unique<ReductionUnit>(static_cast<net::NodeId>(chip), spec_, events, network,

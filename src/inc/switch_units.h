@@ -45,7 +45,6 @@ class SwitchUnits {
 
  private:
   IncSpec spec_;
-  const net::Network& network_;
   Regions regions_;
   std::vector<std::unique_ptr<ReductionUnit>> units_;
 };

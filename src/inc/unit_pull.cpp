@@ -32,7 +32,6 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::
   e.node = &node;
   e.way = packet.spread;
   e.push = false;
-  e.born = events_.now();
   const std::size_t child = node.child(in.from());
   if (in.from() < network_.gpus()) {
     e.expected = static_cast<std::uint16_t>(region.members());

@@ -34,7 +34,6 @@ EntryId ReductionUnit::open_push(const net::Packet& packet, std::uint32_t port) 
   e.payload = packet.payload;
   e.expected = e.node->members;
   e.push = true;
-  e.born = events_.now();
   return id;
 }
 
