@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostRows = 4096;
-constexpr sim::Range kSizes = {sim::Bytes{0}, sim::Bytes::gib(1024)};
+constexpr auto kSizes = sim::between(sim::Bytes{0}, sim::Bytes::gib(1024));
 
 void need(bool given, const YamlNode& in, std::string_view key, Reading& reading) {
   if (!given) reading.complain(in.at, fmt::format("missing key '{}'", key));

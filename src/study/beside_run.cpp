@@ -120,6 +120,16 @@ class Collectives {
   bool stopped_ = false;
 };
 
+/// Why a run did not come to its end.
+struct Stopped {
+  bool interrupted = false;
+  std::vector<std::string> waiting;  // for one another, otherwise
+};
+BesideOutcome outcome_of(Stopped stopped) {
+  if (stopped.interrupted) return Interrupted{};
+  return Deadlock{std::move(stopped.waiting)};
+}
+
 /// A machine with both on it, or one of them.
 class Scene {
  public:
@@ -131,7 +141,7 @@ class Scene {
   }
 
   /// Either number may be 0. Collectives go on as long as there are kernels.
-  std::optional<BesideOutcome> run(int kernels, int collectives, const KeepGoing& keep_going) {
+  std::optional<Stopped> run(int kernels, int collectives, const KeepGoing& keep_going) {
     if (collectives > 0) collectives_.start(collectives);
     if (kernels > 0) {
       for (auto& k : kernels_) k->enqueue(kernels);
@@ -140,11 +150,11 @@ class Scene {
       return std::all_of(kernels_.begin(), kernels_.end(), [](const auto& k) { return k->done(); });
     };
     while (machine_.events().run(kBatch)) {
-      if (keep_going && !keep_going(0)) return BesideOutcome{Interrupted{}};
+      if (keep_going && !keep_going(0)) return Stopped{.interrupted = true, .waiting = {}};
       if (kernels > 0 && kernels_done()) collectives_.stop();
     }
     if (!kernels_done() || (collectives > 0 && !collectives_.done()))
-      return BesideOutcome{Deadlock{who_waits()}};
+      return Stopped{.interrupted = false, .waiting = who_waits()};
     INFOLD_CHECK(machine_.quiet(), "after the run nothing is in flight and all credits are home");
     return std::nullopt;
   }
@@ -203,15 +213,15 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   r.sms = program.channels;
 
   Scene only_collective(job, program, burst);
-  if (auto failed = only_collective.run(0, 2, keep_going)) return *failed;
+  if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);
   const sim::Time one_collective = only_collective.collectives().time_until(sim::Time::never()).first;
   Scene first_look(job, program, burst);
-  if (auto failed = first_look.run(2, 0, keep_going)) return *failed;
+  if (auto failed = first_look.run(2, 0, keep_going)) return outcome_of(*failed);
 
   // Beside each other for as long as two of the longer one, and one kernel to begin with.
   const int kernels = 1 + times_to_cover(first_look.kernel_time(), one_collective, kMostKernels);
   Scene both(job, program, burst);
-  if (auto failed = both.run(kernels, kMostCollectives, keep_going)) return *failed;
+  if (auto failed = both.run(kernels, kMostCollectives, keep_going)) return outcome_of(*failed);
   r.kernel = both.kernel_time();
   r.kernels = kernels - 1;
   std::tie(r.collective, r.collectives) = both.collectives().time_until(both.kernels_ended());
@@ -220,10 +230,10 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
 
   // As many alone, so that nothing else differs.
   Scene alone(job, program, burst);
-  if (auto failed = alone.run(kernels, 0, keep_going)) return *failed;
+  if (auto failed = alone.run(kernels, 0, keep_going)) return outcome_of(*failed);
   r.kernel_alone = alone.kernel_time();
   Scene collectives_alone(job, program, burst);
-  if (auto failed = collectives_alone.run(0, r.collectives, keep_going)) return *failed;
+  if (auto failed = collectives_alone.run(0, r.collectives, keep_going)) return outcome_of(*failed);
   r.collective_alone = collectives_alone.collectives().time_until(sim::Time::never()).first;
   return r;
 }
