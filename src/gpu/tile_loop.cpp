@@ -43,7 +43,8 @@ void TileLoop::handle(std::uint32_t slot) {
     assign(w);
     w.slab = 0;
     for (int i = 0; i < std::min(stages_ - 1, w.slabs); ++i) load_into(w, i, now);
-    next = w.ready[0];
+    // A share of a split product may have nothing to multiply; it stores its zeros.
+    if (w.slabs > 0) next = sim::max(now, w.ready[0]);
   } else if (w.slab < w.slabs) {
     // The place of the slab before is free now: its data were used.
     if (const int ahead = w.slab + stages_ - 1; ahead < w.slabs) load_into(w, ahead, now);
