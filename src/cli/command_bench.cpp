@@ -11,6 +11,7 @@
 #include "cli/app.h"
 #include "cli/bench_options.h"
 #include "cli/interrupt.h"
+#include "cli/outcome.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/program_file.h"
@@ -188,25 +189,13 @@ class BenchCommand {
       return !interrupted();
     });
     progress_.clear();
-    if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
     if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
-    if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome))
-      return report_deadlock(label, *deadlock);
+    if (const int exit = failure(outcome, label); exit != kDone) return exit;
     row.result = std::get<study::CollectiveResult>(outcome);
     wrong_ = wrong_ || row.result.wrong.value_or(0) > 0;
     if (!args_.json) print(report::bench_line(report_, row));
     report_.rows.push_back(std::move(row));
     return kDone;
-  }
-
-  static int report_deadlock(const std::string& label, const study::Deadlock& deadlock) {
-    constexpr std::size_t kMost = 40;
-    fmt::print(stderr, "infold: {}: nothing can happen any more and work is unfinished\n", label);
-    for (std::size_t i = 0; i < deadlock.waiting.size() && i < kMost; ++i)
-      fmt::print(stderr, "  {}\n", deadlock.waiting[i]);
-    if (deadlock.waiting.size() > kMost)
-      fmt::print(stderr, "  ... and {} more\n", deadlock.waiting.size() - kMost);
-    return kFailed;
   }
 
   const BenchArguments& args_;

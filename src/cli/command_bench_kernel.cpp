@@ -10,6 +10,7 @@
 #include "cli/bench_options.h"
 #include "cli/interrupt.h"
 #include "cli/kernel_options.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "report/kernel_report.h"
@@ -19,19 +20,6 @@
 namespace infold::cli {
 
 namespace {
-
-/// Prints why there is no result, if so; otherwise the exit code is kDone.
-template <class Outcome>
-int failure(const Outcome& outcome) {
-  if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
-  if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
-  if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome)) {
-    fmt::print(stderr, "infold: nothing can happen any more and work is unfinished\n");
-    for (const std::string& line : deadlock->waiting) fmt::print(stderr, "  {}\n", line);
-    return kFailed;
-  }
-  return kDone;
-}
 
 /// The collective to run beside, on its system.
 std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& args,

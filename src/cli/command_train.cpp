@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/outcome.h"
 #include "cli/pick.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
@@ -42,14 +43,7 @@ int run_step(const Arguments& args, const study::SystemSpec& system, const train
   const auto started = std::chrono::steady_clock::now();
   const auto outcome =
       study::run(gpu, {&graph, recipe, args.ignore_memory}, [](double) { return !interrupted(); });
-  if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
-  if (const auto* refused = std::get_if<study::JobRefused>(&outcome))
-    return bad_input(fmt::format("{}: {}", model.name, refused->why));
-  if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome)) {
-    fmt::print(stderr, "infold: nothing can happen any more and work is unfinished\n");
-    for (const std::string& line : deadlock->waiting) fmt::print(stderr, "  {}\n", line);
-    return kFailed;
-  }
+  if (const int exit = failure(outcome, model.name); exit != kDone) return exit;
   const train::Shape& sample = graph.values.front().shape;
   report::TrainReport report{
       .system = system.name,

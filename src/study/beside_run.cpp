@@ -10,10 +10,10 @@
 #include <numeric>
 #include <tuple>
 
-#include "coll/execution.h"
 #include "gpu/machine.h"
 #include "sim/check.h"
 #include "study/kernel_build.h"
+#include "study/stream.h"
 
 namespace infold::study {
 
@@ -59,66 +59,12 @@ class Kernels final : public sim::Handler {
   std::vector<sim::Time> ends_;
 };
 
-/// Collectives, back to back until told to stop.
-class Collectives {
- public:
-  Collectives(gpu::Machine& machine, const coll::Program& program, const CollectiveJob& job)
-      : machine_(machine),
-        program_(program),
-        host_enqueue_(job.system->machine.gpu.host_enqueue),
-        gpus_(static_cast<std::size_t>(job.gpus)) {
-    std::iota(gpus_.begin(), gpus_.end(), 0);
-    buffers_ = std::make_unique<coll::Buffers>(machine, gpus_, coll::buffers_for(program));
-  }
-
-  void start(int most) {
-    most_ = most;
-    for (int rank = 0; rank < program_.ranks; ++rank) enqueue(0, rank, sim::Time{});
-  }
-  /// What is under way goes on to its end.
-  void stop() { stopped_ = true; }
-  bool done() const { return !executions_.empty() && executions_.back()->done(); }
-  /// The mean of those that ended by then, of the first if none did, and how many they were.
-  std::pair<sim::Time, int> time_until(sim::Time end) const {
-    sim::Time last;
-    int count = 0;
-    for (; count < static_cast<int>(ends_.size()) && ends_[static_cast<std::size_t>(count)] <= end; ++count)
-      last = ends_[static_cast<std::size_t>(count)];
-    if (count == 0) return {ends_.front(), 1};
-    return {last / count, count};
-  }
-  std::vector<std::string> who_waits() const {
-    return executions_.empty() ? std::vector<std::string>{} : executions_.back()->who_waits();
-  }
-
- private:
-  void enqueue(std::size_t iteration, int rank, sim::Time at) {
-    if (executions_.size() == iteration) {
-      coll::Execution::Options options;
-      options.buffers = buffers_.get();
-      options.rank_done = [this, iteration](int r, sim::Time t) { rank_done(iteration, r, t); };
-      executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
-    }
-    executions_[iteration]->enqueue(rank, at);
-  }
-  /// All ranks must run the same number, so whether there is a next one is settled by the first to ask.
-  void rank_done(std::size_t iteration, int rank, sim::Time at) {
-    if (executions_[iteration]->done()) ends_.push_back(at);
-    const bool exists = executions_.size() > iteration + 1;
-    if (!exists && (stopped_ || static_cast<int>(iteration) + 1 >= most_)) return;
-    enqueue(iteration + 1, rank, sim::max(at, host_enqueue_ * static_cast<std::int64_t>(iteration + 1)));
-  }
-
-  gpu::Machine& machine_;
-  const coll::Program& program_;
-  sim::Time host_enqueue_;
-  std::vector<int> gpus_;
-  std::unique_ptr<coll::Buffers> buffers_;
-  std::vector<std::unique_ptr<coll::Execution>> executions_;
-  std::vector<sim::Time> ends_;
-  int most_ = 1;
-  bool stopped_ = false;
-};
+/// The mean of the iterations that ended by then, of the first if none did, and how many they were.
+std::pair<sim::Time, int> time_until(const std::vector<sim::Time>& ends, sim::Time end) {
+  const auto count = std::upper_bound(ends.begin(), ends.end(), end) - ends.begin();
+  if (count == 0) return {ends.front(), 1};
+  return {ends[static_cast<std::size_t>(count - 1)] / count, static_cast<int>(count)};
+}
 
 /// Why a run did not come to its end.
 struct Stopped {
@@ -134,15 +80,21 @@ BesideOutcome outcome_of(Stopped stopped) {
 class Scene {
  public:
   Scene(const BesideJob& job, const coll::Program& program, sim::Bytes burst)
-      : machine_(job.collective.system->machine, {.burst = burst, .functional = false, .core = job.core}),
-        collectives_(machine_, program, job.collective) {
+      : collective_(job.collective),
+        program_(program),
+        machine_(job.collective.system->machine, {.burst = burst, .functional = false, .core = job.core}) {
     for (int g = 0; g < job.collective.gpus; ++g)
       kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
   }
 
   /// Either number may be 0. Collectives go on as long as there are kernels.
   std::optional<Stopped> run(int kernels, int collectives, const KeepGoing& keep_going) {
-    if (collectives > 0) collectives_.start(collectives);
+    if (collectives > 0) {
+      collective_.iterations = collectives;
+      std::vector<int> gpus(static_cast<std::size_t>(collective_.gpus));
+      std::iota(gpus.begin(), gpus.end(), 0);
+      collectives_ = std::make_unique<Stream>(collective_, machine_, program_, std::move(gpus), /*seed=*/1);
+    }
     if (kernels > 0) {
       for (auto& k : kernels_) k->enqueue(kernels);
     }
@@ -151,9 +103,9 @@ class Scene {
     };
     while (machine_.events().run(kBatch)) {
       if (keep_going && !keep_going(0)) return Stopped{.interrupted = true, .waiting = {}};
-      if (kernels > 0 && kernels_done()) collectives_.stop();
+      if (kernels > 0 && collectives > 0 && kernels_done()) collectives_->stop();
     }
-    if (!kernels_done() || (collectives > 0 && !collectives_.done()))
+    if (!kernels_done() || (collectives > 0 && !collectives_->done()))
       return Stopped{.interrupted = false, .waiting = who_waits()};
     INFOLD_CHECK(machine_.quiet(), "after the run nothing is in flight and all credits are home");
     return std::nullopt;
@@ -169,19 +121,25 @@ class Scene {
     for (const auto& k : kernels_) last = sim::max(last, k->ended());
     return last;
   }
-  const Collectives& collectives() const { return collectives_; }
+  /// Of collectives that ended by then. Requires: there were some.
+  std::pair<sim::Time, int> collective_time(sim::Time until = sim::Time::never()) const {
+    return time_until(collectives_->ends(), until);
+  }
   gpu::Core& core() { return machine_.gpu(0).core(); }
 
  private:
   std::vector<std::string> who_waits() {
-    std::vector<std::string> lines = collectives_.who_waits();
+    std::vector<std::string> lines;
+    if (collectives_) lines = collectives_->who_waits();
     for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
     for (auto& line : core().dispatcher().who_waits()) lines.push_back("gpu0 " + line);
     return lines;
   }
 
+  CollectiveJob collective_;
+  const coll::Program& program_;
   gpu::Machine machine_;
-  Collectives collectives_;
+  std::unique_ptr<Stream> collectives_;  // null: none were asked for
   std::vector<std::unique_ptr<Kernels>> kernels_;
 };
 
@@ -208,13 +166,13 @@ int times_to_cover(sim::Time one, sim::Time other, int most) {
 BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   if (auto why = refuse(job)) return JobRefused{std::move(*why)};
   const coll::Program program = program_of(job.collective);
-  const sim::Bytes burst = job.collective.burst.automatic ? sim::Bytes::kib(4) : job.collective.burst.bytes;
+  const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
   r.sms = program.channels;
 
   Scene only_collective(job, program, burst);
   if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);
-  const sim::Time one_collective = only_collective.collectives().time_until(sim::Time::never()).first;
+  const sim::Time one_collective = only_collective.collective_time().first;
   Scene first_look(job, program, burst);
   if (auto failed = first_look.run(2, 0, keep_going)) return outcome_of(*failed);
 
@@ -224,7 +182,7 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   if (auto failed = both.run(kernels, kMostCollectives, keep_going)) return outcome_of(*failed);
   r.kernel = both.kernel_time();
   r.kernels = kernels - 1;
-  std::tie(r.collective, r.collectives) = both.collectives().time_until(both.kernels_ended());
+  std::tie(r.collective, r.collectives) = both.collective_time(both.kernels_ended());
   r.traffic = both.core().memory().traffic();
   r.sm_time = both.core().dispatcher().sm_time();
 
@@ -234,7 +192,7 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   r.kernel_alone = alone.kernel_time();
   Scene collectives_alone(job, program, burst);
   if (auto failed = collectives_alone.run(0, r.collectives, keep_going)) return outcome_of(*failed);
-  r.collective_alone = collectives_alone.collectives().time_until(sim::Time::never()).first;
+  r.collective_alone = collectives_alone.collective_time().first;
   return r;
 }
 

@@ -17,9 +17,6 @@ namespace infold::study {
 
 namespace {
 
-using namespace sim::literals;
-
-constexpr sim::Bytes kAutoBurst = 4_KiB;
 /// Up to this many packets over links, packet by packet costs about a second.
 constexpr std::int64_t kCheapPacketHops = 4'000'000;
 /// Simulator memory that the values of a checked run may take.
@@ -79,7 +76,9 @@ class Bench {
   }
   sim::Time end() const {
     sim::Time end;
-    for (const auto& s : streams_) end = sim::max(end, s->end());
+    for (const auto& s : streams_) {
+      if (!s->ends().empty()) end = sim::max(end, s->ends().back());
+    }
     return end;
   }
   std::uint64_t wrong() const {

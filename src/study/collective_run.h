@@ -21,6 +21,9 @@ struct BurstChoice {
   sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
 };
 
+/// What `automatic` takes for large messages.
+inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
+
 struct CollectiveJob {
   const SystemSpec* system = nullptr;          ///< passed check()
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program

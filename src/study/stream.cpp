@@ -36,12 +36,12 @@ void Stream::enqueue(int iteration, int rank, sim::Time at) {
   executions_[index]->enqueue(rank, job_.delays.empty() ? at : at + job_.delays[gpu]);
 }
 
+/// All ranks run the same number, so whether there is a next one is settled by the first to ask.
 void Stream::rank_done(int iteration, int rank, sim::Time at) {
-  end_ = sim::max(end_, at);
-  if (iteration + 1 == job_.iterations) {
-    ++finished_ranks_;
-    return;
-  }
+  const auto index = static_cast<std::size_t>(iteration);
+  if (executions_[index]->done()) ends_.push_back(at);
+  const bool exists = executions_.size() > index + 1;
+  if (!exists && (stopped_ || iteration + 1 == job_.iterations)) return;
   // The host may still be busy enqueueing it.
   enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
 }

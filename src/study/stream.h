@@ -20,8 +20,12 @@ class Stream {
   Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus,
          std::uint64_t seed);
 
-  bool done() const { return finished_ranks_ == program_.ranks; }
-  sim::Time end() const { return end_; }
+  /// Begins no further iteration; what is under way goes on to its end.
+  void stop() { stopped_ = true; }
+  /// Every rank has ended the last iteration there is. Means something when no event is left.
+  bool done() const { return executions_.back()->done(); }
+  /// When each iteration was ended by all ranks, in order.
+  const std::vector<sim::Time>& ends() const { return ends_; }
   /// Requires: the job is checked.
   std::uint64_t wrong() const { return values_->wrong(); }
   coll::Residency residency() const;
@@ -39,8 +43,8 @@ class Stream {
   std::size_t stream_;  // of its GPUs
   std::unique_ptr<coll::Values> values_;
   std::vector<std::unique_ptr<coll::Execution>> executions_;
-  int finished_ranks_ = 0;
-  sim::Time end_;
+  std::vector<sim::Time> ends_;
+  bool stopped_ = false;
 };
 
 }  // namespace infold::study
