@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
   add_bench(app, exit);
   add_train(app, exit);
+  add_validate(app, exit);
   add_check(app, exit);
   add_program(app, exit);
   add_list(app, exit);

@@ -27,5 +27,6 @@ void add_list(CLI::App& app, int& exit);
 void add_program(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
 void add_train(CLI::App& app, int& exit);
+void add_validate(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

@@ -1,0 +1,164 @@
+// infold validate: runs the commands behind the published figures and says how far off each is.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/app.h"
+#include "cli/child.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/systems.h"
+#include "config/suggest.h"
+#include "config/validation_file.h"
+#include "report/validation_report.h"
+
+namespace infold::cli {
+
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> only;
+  int jobs = 0;
+  bool json = false;
+  bool markdown = false;
+  bool strict = false;
+};
+
+using Rows = std::vector<study::ValidationRow>;
+
+/// Keeps the rows whose id is or begins with one of those named. False: complained.
+bool pick(const std::vector<std::string>& only, Rows& rows) {
+  if (only.empty()) return true;
+  Rows picked;
+  for (const std::string& id : only) {
+    const auto names = [&](const study::ValidationRow& row) { return row.id.starts_with(id); };
+    if (std::ranges::none_of(rows, names)) {
+      std::vector<std::string_view> known;
+      for (const auto& row : rows) known.push_back(row.id);
+      bad_input(
+          fmt::format("no figure has an id that begins with '{}'{}", id, config::did_you_mean(id, known)));
+      return false;
+    }
+  }
+  for (auto& row : rows) {
+    if (std::ranges::any_of(only, [&](const std::string& id) { return row.id.starts_with(id); }))
+      picked.push_back(std::move(row));
+  }
+  rows = std::move(picked);
+  return true;
+}
+
+/// Each command once, however many figures are read from it; several at a time.
+class Commands {
+ public:
+  explicit Commands(const Rows& rows) {
+    for (const auto& row : rows) {
+      results_[row.figure.run];
+      if (row.over) results_[row.over->run];
+    }
+  }
+
+  /// False when it was interrupted.
+  bool run(int jobs) {
+    for (auto& [command, result] : results_) todo_.push_back({&command, &result});
+    Progress progress;
+    std::vector<std::jthread> threads;
+    const auto workers = std::min(static_cast<std::size_t>(jobs), todo_.size());
+    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(nullptr); });
+    work(&progress);
+    return !interrupted();
+  }
+
+  /// The figure, or why there is none.
+  std::optional<double> figure(const study::Reading& reading, std::string& why) const {
+    const ChildResult& result = results_.at(reading.run);
+    if (result.exit != kDone) {
+      why = fmt::format("'infold {}' ended with exit code {}: {}", reading.run, result.exit,
+                        result.err.substr(0, result.err.find('\n')));
+      return std::nullopt;
+    }
+    const auto number = report::number_at(result.out, reading.read);
+    if (!number) why = fmt::format("'infold {}' has no number at {}", reading.run, reading.read);
+    return number;
+  }
+
+ private:
+  struct Todo {
+    const std::string* command;
+    ChildResult* result;
+  };
+  void work(Progress* progress) {
+    while (!interrupted()) {
+      const std::size_t i = next_++;
+      if (i >= todo_.size()) return;
+      if (progress != nullptr)
+        progress->show(*todo_[i].command, static_cast<double>(i) / static_cast<double>(todo_.size()));
+      std::vector<std::string> words = words_of(*todo_[i].command);
+      words.insert(words.end(), {"--json", "--no-timing"});
+      *todo_[i].result = run_child(words);
+    }
+  }
+
+  std::map<std::string, ChildResult> results_;
+  std::vector<Todo> todo_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+int validate(const Arguments& args) {
+  auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
+  if (const auto* fault = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*fault);
+  Rows& rows = std::get<Rows>(loaded);
+  if (!pick(args.only, rows)) return kBadInput;
+  const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  Commands commands(rows);
+  if (!commands.run(args.jobs > 0 ? args.jobs : cores)) return kInterrupted;
+
+  std::vector<std::optional<study::Comparison>> comparisons;
+  bool good = true;
+  for (const auto& row : rows) {
+    std::string why;
+    auto figure = commands.figure(row.figure, why);
+    if (figure && row.over) {
+      const auto other = commands.figure(*row.over, why);
+      figure = other && *other != 0 ? std::optional(*figure / *other) : std::nullopt;
+    }
+    if (!figure) fmt::print(stderr, "infold: {}: {}\n", row.id, why);
+    comparisons.push_back(figure ? std::optional(study::compare(row, *figure)) : std::nullopt);
+    good = good && comparisons.back() && comparisons.back()->within;
+  }
+  const report::ValidationReport report{rows, comparisons};
+  print(args.json       ? report::validation_json(report)
+        : args.markdown ? report::validation_markdown(report)
+                        : report::validation_text(report));
+  const bool all_ran = std::ranges::all_of(comparisons, [](const auto& c) { return c.has_value(); });
+  return all_ran && (good || !args.strict) ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("validate", "compare with published measurements, each with its source");
+  command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
+  command->add_option("--only", args->only, "figures whose id is this or begins with it");
+  command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one a core)")
+      ->check(CLI::Range(1, 256));
+  auto* json = command->add_flag("--json", args->json, "print JSON");
+  command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
+  command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
+  command->footer(
+      "Examples:\n  infold validate --only h100-ring\n  infold validate my-machine.yaml --strict");
+  command->callback([args, &exit] { exit = validate(*args); });
+}
+
+}  // namespace infold::cli

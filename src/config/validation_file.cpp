@@ -1,0 +1,133 @@
+// The rows' keys, and that they make sense together.
+#include "config/validation_file.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "config/reader.h"
+#include "config/source.h"
+#include "config/units.h"
+#include "embedded_validation.h"
+
+namespace infold::config {
+
+namespace {
+
+constexpr std::size_t kMostRows = 4096;
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestText = 1000;
+constexpr double kLargest = 1e15;
+
+/// A plain decimal number, in (0, most].
+void positive(MapReader& reader, const char* key, double most, double& value, Reading& reading) {
+  const YamlNode* node = reader.scalar(key);
+  if (node == nullptr) return;
+  std::size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(node->text, &used);
+  } catch (const std::exception&) {
+    used = std::string::npos;
+  }
+  if (used != node->text.size() || !(number > 0) || !(number <= most)) {
+    reading.complain(node->at, fmt::format("{}: expected a number above 0 and up to {:g}, not {}", key, most,
+                                           quote(node->text)));
+    return;
+  }
+  value = number;
+}
+
+void need(const YamlNode& map, std::initializer_list<const char*> keys, Reading& reading) {
+  if (map.kind != YamlNode::Kind::kMap) return;  // has been complained of
+  for (const char* key : keys) {
+    if (map.find(key) == nullptr) reading.complain(map.at, fmt::format("missing key '{}'", key));
+  }
+}
+
+void read_pointer(MapReader& reader, const YamlNode& node, std::string& value, Reading& reading) {
+  reader.words("read", kLongestText, value);
+  if (const YamlNode* at = node.find("read"); at != nullptr && !value.empty() && value.front() != '/')
+    reading.complain(at->at,
+                     fmt::format("read: expected a path such as /results/0/time_us, not {}", quote(value)));
+}
+
+study::ValidationRow read_row(const YamlNode& node, const std::string& path, Reading& reading) {
+  MapReader reader(node, path, reading);
+  study::ValidationRow row;
+  reader.words("id", kLongestName, row.id);
+  reader.words("quantity", kLongestText, row.quantity);
+  reader.words("unit", kLongestName, row.unit);
+  positive(reader, "published", kLargest, row.published, reading);
+  reader.words("source", kLongestText, row.source);
+  reader.words("run", kLongestText, row.figure.run);
+  read_pointer(reader, node, row.figure.read, reading);
+  if (const YamlNode* over = reader.map("over")) {
+    MapReader inner(*over, path + ".over", reading);
+    row.over.emplace();
+    inner.words("run", kLongestText, row.over->run);
+    read_pointer(inner, *over, row.over->read, reading);
+    inner.finish();
+    need(*over, {"run", "read"}, reading);
+  }
+  positive(reader, "accept", 100, row.accept, reading);
+  reader.words("because", kLongestText, row.because);
+  reader.field("calibrated", row.calibrated, "");
+  reader.words("missing", kLongestText, row.missing);
+  reader.finish();
+  need(node, {"id", "quantity", "unit", "published", "source", "run", "read", "accept", "because"}, reading);
+  return row;
+}
+
+Result<std::vector<study::ValidationRow>> read_text(std::string_view text, const std::string& shown) {
+  Result<YamlNode> parsed = parse_yaml(text, shown);
+  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
+  const auto& root = std::get<YamlNode>(parsed);
+  Reading reading;
+  reading.file = shown;
+  MapReader reader(root, "", reading);
+  std::string kind;
+  reader.words("kind", kLongestName, kind);
+  const YamlNode* rows = reader.take("rows");
+  reader.finish();
+  need(root, {"kind", "rows"}, reading);
+  if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "validation")
+    reading.complain(at->at, fmt::format("kind: expected validation, not {}", quote(kind)));
+  std::vector<study::ValidationRow> out;
+  std::set<std::string> ids;
+  if (rows != nullptr && (rows->kind != YamlNode::Kind::kList || rows->children.empty())) {
+    reading.complain(rows->key_at, "rows: expected a list with at least one row");
+  } else if (rows != nullptr && rows->children.size() > kMostRows) {
+    reading.complain(rows->key_at, fmt::format("rows: more than {}", kMostRows));
+  } else if (rows != nullptr) {
+    for (const YamlNode& node : rows->children) {
+      out.push_back(read_row(node, fmt::format("rows[{}]", out.size()), reading));
+      if (!ids.insert(out.back().id).second)
+        reading.complain(node.at, fmt::format("id: {} is there twice", quote(out.back().id)));
+    }
+  }
+  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<study::ValidationRow>> built_in_validation() {
+  std::vector<study::ValidationRow> all;
+  for (const embedded::File& file : embedded::validation()) {
+    auto rows = read_text(file.text, fmt::format("validation/{}", file.path));
+    if (auto* fault = std::get_if<Diagnostic>(&rows)) return std::move(*fault);
+    for (auto& row : std::get<std::vector<study::ValidationRow>>(rows)) all.push_back(std::move(row));
+  }
+  return all;
+}
+
+Result<std::vector<study::ValidationRow>> load_validation(std::string_view file) {
+  auto found = read_source(file, kLargestFile);
+  if (auto* none = std::get_if<NoSource>(&found)) return Diagnostic{std::string(file), 0, 0, none->why};
+  const Source& source = std::get<Source>(found);
+  return read_text(source.text, source.shown);
+}
+
+}  // namespace infold::config

@@ -1,0 +1,133 @@
+// Formatting of comparisons with published figures.
+#include "report/validation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace infold::report {
+
+namespace {
+
+std::string figure(double v) {
+  return fmt::format("{:.{}f}", v, v >= 1000 ? 0 : v >= 10 ? 1 : 3);
+}
+std::string percent(double v) {
+  return fmt::format("{:+.1f} %", v * 100);
+}
+double rounded(double v) {
+  return std::round(v * 1e6) / 1e6;
+}
+std::string verdict(const std::optional<study::Comparison>& c) {
+  return !c ? "failed" : c->within ? "within" : "MISSED";
+}
+std::string sentence(const ValidationReport& r) {
+  const study::ValidationSummary s = study::summary(r.rows, r.comparisons);
+  std::string text =
+      fmt::format("{} of {} figures within what is accepted; geometric mean of the errors {:.1f} %", s.within,
+                  r.rows.size(), s.geomean_abs_error * 100);
+  if (const auto failed = r.rows.size() - static_cast<std::size_t>(s.rows); failed > 0)
+    text += fmt::format("; {} could not be run", failed);
+  return text;
+}
+
+}  // namespace
+
+std::string validation_text(const ValidationReport& r) {
+  std::size_t widest = 2;
+  for (const auto& row : r.rows) widest = std::max(widest, row.id.size());
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}  {:>7}\n", "id", widest, "published",
+                                 "simulated", "unit", "error", "");
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    const auto& row = r.rows[i];
+    const auto& c = r.comparisons[i];
+    text +=
+        fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}  {:>7}\n", row.id, widest, figure(row.published),
+                    c ? figure(c->simulated) : "-", row.unit, c ? percent(c->error) : "-", verdict(c));
+  }
+  return text + "\n" + sentence(r) + ".\n";
+}
+
+std::string validation_json(const ValidationReport& r) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    const auto& row = r.rows[i];
+    const auto& c = r.comparisons[i];
+    nlohmann::ordered_json j{{"id", row.id},
+                             {"source", row.source},
+                             {"quantity", row.quantity},
+                             {"unit", row.unit},
+                             {"published", row.published},
+                             {"simulated", nullptr},
+                             {"error", nullptr},
+                             {"accept", row.accept},
+                             {"within", c && c->within},
+                             {"calibrated", row.calibrated},
+                             {"command", row.figure.run}};
+    if (c) {
+      j["simulated"] = rounded(c->simulated);
+      j["error"] = rounded(c->error);
+    }
+    if (!row.missing.empty()) j["missing"] = row.missing;
+    rows.push_back(std::move(j));
+  }
+  const study::ValidationSummary s = study::summary(r.rows, r.comparisons);
+  const nlohmann::ordered_json out{{"schema", 1},
+                                   {"command", "validate"},
+                                   {"rows", std::move(rows)},
+                                   {"summary",
+                                    {{"rows", s.rows},
+                                     {"within", s.within},
+                                     {"failed", static_cast<int>(r.rows.size()) - s.rows},
+                                     {"geomean_abs_error", rounded(s.geomean_abs_error)}}}};
+  return out.dump(1) + "\n";
+}
+
+std::string validation_markdown(const ValidationReport& r) {
+  std::string text = fmt::format(
+      "# Validation\n\n"
+      "Made by `infold validate --markdown > docs/validation.md`; do not edit. The figures, their sources "
+      "and the\n"
+      "commands are in `validation/`. {}.\n\n"
+      "*Calibrated* rows are those that a constant was chosen on; the others judge.\n\n"
+      "| figure | published | simulated | error | accepted | |\n|---|---|---|---|---|---|\n",
+      sentence(r));
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    const auto& row = r.rows[i];
+    const auto& c = r.comparisons[i];
+    text += fmt::format("| {}, {} | {} | {} | {} | {:.0f} % | {}{} |\n", row.quantity, row.unit,
+                        figure(row.published), c ? figure(c->simulated) : "-", c ? percent(c->error) : "-",
+                        row.accept * 100, verdict(c), row.calibrated ? ", calibrated" : "");
+  }
+  text += "\n## What is missed, and why\n\n";
+  bool any = false;
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    if (r.comparisons[i] && r.comparisons[i]->within) continue;
+    any = true;
+    const auto& row = r.rows[i];
+    text += fmt::format("- `{}`: {}\n", row.id, row.missing.empty() ? "not explained" : row.missing);
+  }
+  if (!any) text += "Nothing.\n";
+  text += "\n## Sources, commands and what is accepted\n\n";
+  for (const auto& row : r.rows) {
+    text += fmt::format("- `{}`: {}. Accepted: {}.\n  `infold {}`{}\n", row.id, row.source, row.because,
+                        row.figure.run, row.over ? fmt::format(" over `infold {}`", row.over->run) : "");
+  }
+  return text;
+}
+
+std::optional<double> number_at(std::string_view json, const std::string& pointer) {
+  const nlohmann::json parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded()) return std::nullopt;
+  try {
+    const nlohmann::json& value = parsed.at(nlohmann::json::json_pointer(pointer));
+    if (value.is_number()) return value.get<double>();
+  } catch (const nlohmann::json::exception&) {
+    // It leads nowhere.
+  }
+  return std::nullopt;
+}
+
+}  // namespace infold::report

@@ -1,0 +1,25 @@
+// Published against simulated: as a table, as JSON, and as the page docs/validation.md.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "study/validation.h"
+
+namespace infold::report {
+
+struct ValidationReport {
+  const std::vector<study::ValidationRow>& rows;
+  const std::vector<std::optional<study::Comparison>>& comparisons;  ///< none: its command failed
+};
+
+std::string validation_text(const ValidationReport& report);
+std::string validation_json(const ValidationReport& report);
+std::string validation_markdown(const ValidationReport& report);
+
+/// The number that a JSON pointer leads to; nothing if the text is no JSON or there is none.
+std::optional<double> number_at(std::string_view json, const std::string& pointer);
+
+}  // namespace infold::report

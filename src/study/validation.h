@@ -1,0 +1,49 @@
+// Published figures to compare with: one row is a figure, where it was published, and the command that
+// simulates the same. What is computed here is only the comparison.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace infold::study {
+
+/// A command of infold without the program's name, and where in its JSON the figure stands.
+struct Reading {
+  std::string run;
+  std::string read;  ///< a JSON pointer, such as /results/0/time_us
+};
+
+struct ValidationRow {
+  std::string id;
+  std::string quantity;
+  std::string unit;
+  double published = 0;
+  std::string source;
+  Reading figure;
+  std::optional<Reading> over;  ///< the figure is divided by this one
+  double accept = 0;            ///< largest error, as a fraction of the published figure
+  std::string because;          ///< why so much
+  bool calibrated = false;      ///< a constant was chosen looking at this row
+  std::string missing;          ///< what is believed to be missing, if it is missed
+};
+
+struct Comparison {
+  double simulated = 0;
+  double error = 0;  ///< fraction of the published figure, with its sign
+  bool within = false;
+};
+
+/// Requires: row.published > 0.
+Comparison compare(const ValidationRow& row, double simulated);
+
+struct ValidationSummary {
+  int rows = 0;
+  int within = 0;
+  double geomean_abs_error = 0;  ///< exp(mean(|ln(simulated / published)|)) - 1
+};
+/// Of the rows that have a comparison.
+ValidationSummary summary(const std::vector<ValidationRow>& rows,
+                          const std::vector<std::optional<Comparison>>& comparisons);
+
+}  // namespace infold::study

@@ -1,0 +1,64 @@
+// Files of published figures: the ones in the binary are complete, others are refused with the place.
+#include "config/validation_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace infold::config {
+namespace {
+
+class ValidationFile : public testing::Test {
+ protected:
+  std::string complaint(const std::string& rows) {
+    std::ofstream(path) << "kind: validation\nrows:\n" << rows;
+    const auto loaded = load_validation(path);
+    if (ok(loaded)) return "taken";
+    const auto& d = std::get<Diagnostic>(loaded);
+    return std::to_string(d.line) + ":" + std::to_string(d.column) + ": " + d.message;
+  }
+  static std::string row(const std::string& published = "10", const std::string& read = "/results/0/time_us",
+                         const std::string& more = "") {
+    return "  - {id: a, quantity: q, unit: us, published: " + published +
+           ", source: s, run: list systems, read: " + read + ", accept: 0.1, because: b" + more + "}\n";
+  }
+  void TearDown() override { std::filesystem::remove(path); }
+  std::string path = testing::TempDir() + "infold_validation_file_test.yaml";
+};
+
+TEST_F(ValidationFile, TheOnesInTheBinaryAreReadAndNoIdIsThereTwice) {
+  const auto loaded = built_in_validation();
+  ASSERT_TRUE(ok(loaded)) << to_string(std::get<Diagnostic>(loaded));
+  std::set<std::string> ids;
+  for (const auto& r : std::get<std::vector<study::ValidationRow>>(loaded))
+    EXPECT_TRUE(ids.insert(r.id).second) << r.id;
+  EXPECT_GT(ids.size(), 30u);
+}
+
+TEST_F(ValidationFile, TakesAWholeRow) {
+  EXPECT_EQ(complaint(row()), "taken");
+  EXPECT_EQ(complaint(row("10", "/a", ", over: {run: list gpus, read: /b}, calibrated: true, missing: m")),
+            "taken");
+}
+
+TEST_F(ValidationFile, RefusesWhatIsNoPositiveNumber) {
+  for (const char* bad : {"0", "-1", "nan", "inf", "1e99", "10us", "ten", "[1]"})
+    EXPECT_THAT(complaint(row(bad)), testing::StartsWith("3:")) << bad;
+}
+
+TEST_F(ValidationFile, RefusesAPathThatIsNone) {
+  EXPECT_THAT(complaint(row("10", "time_us")), testing::HasSubstr("read: expected a path such as"));
+}
+
+TEST_F(ValidationFile, RefusesMissingUnknownAndDoubleKeys) {
+  EXPECT_THAT(complaint("  - {id: a}\n"), testing::HasSubstr("missing key 'quantity'"));
+  EXPECT_THAT(complaint(row("10", "/a", ", sorce: s")), testing::HasSubstr("did you mean 'source'"));
+  EXPECT_THAT(complaint(row() + row()), testing::HasSubstr("is there twice"));
+  EXPECT_THAT(complaint(row("10", "/a", ", over: {run: list gpus}")),
+              testing::HasSubstr("missing key 'read'"));
+  EXPECT_THAT(complaint("  - 7\n"), testing::StartsWith("3:"));
+  EXPECT_THAT(complaint("  {}\n"), testing::HasSubstr("rows: expected a list"));
+}
+
+}  // namespace
+}  // namespace infold::config
