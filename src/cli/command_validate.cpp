@@ -31,6 +31,7 @@ struct Arguments {
   bool json = false;
   bool markdown = false;
   bool strict = false;
+  bool sensitivity = false;
 };
 
 using Rows = std::vector<study::ValidationRow>;
@@ -60,10 +61,11 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
 /// Each command once, however many figures are read from it; several at a time.
 class Commands {
  public:
-  explicit Commands(const Rows& rows) {
+  /// The rows' commands with `more` behind each; a figure is then read with the same `more`.
+  void add(const Rows& rows, const std::string& more) {
     for (const auto& row : rows) {
-      results_[row.figure.run];
-      if (row.over) results_[row.over->run];
+      results_[row.figure.run + more];
+      if (row.over) results_[row.over->run + more];
     }
   }
 
@@ -78,20 +80,29 @@ class Commands {
     return !interrupted();
   }
 
-  /// The figure, or why there is none.
-  std::optional<double> figure(const study::Reading& reading, std::string& why) const {
-    const ChildResult& result = results_.at(reading.run);
+  /// A row's figure, or why there is none.
+  std::optional<double> figure(const study::ValidationRow& row, const std::string& more,
+                               std::string& why) const {
+    const auto figure = read(row.figure, more, why);
+    if (!figure || !row.over) return figure;
+    const auto other = read(*row.over, more, why);
+    if (other == 0.0) why = fmt::format("{} is 0, nothing can be divided by it", row.over->read);
+    return other && *other != 0 ? std::optional(*figure / *other) : std::nullopt;
+  }
+
+ private:
+  std::optional<double> read(const study::Reading& reading, const std::string& more, std::string& why) const {
+    const ChildResult& result = results_.at(reading.run + more);
     if (result.exit != kDone) {
-      why = fmt::format("'infold {}' ended with exit code {}: {}", reading.run, result.exit,
+      why = fmt::format("'infold {}{}' ended with exit code {}: {}", reading.run, more, result.exit,
                         result.err.substr(0, result.err.find('\n')));
       return std::nullopt;
     }
     const auto number = report::number_at(result.out, reading.read);
-    if (!number) why = fmt::format("'infold {}' has no number at {}", reading.run, reading.read);
+    if (!number) why = fmt::format("'infold {}{}' has no number at {}", reading.run, more, reading.read);
     return number;
   }
 
- private:
   struct Todo {
     const std::string* command;
     ChildResult* result;
@@ -113,34 +124,59 @@ class Commands {
   std::atomic<std::size_t> next_ = 0;
 };
 
+using Comparisons = std::vector<std::optional<study::Comparison>>;
+
+/// With `more` behind each command. A row whose command fails has none.
+Comparisons compare(const Rows& rows, const Commands& commands, const std::string& more, bool complain) {
+  Comparisons out;
+  for (const auto& row : rows) {
+    std::string why;
+    const auto figure = commands.figure(row, more, why);
+    if (!figure && complain) fmt::print(stderr, "infold: {}: {}\n", row.id, why);
+    out.push_back(figure ? std::optional(study::compare(row, *figure)) : std::nullopt);
+  }
+  return out;
+}
+
+std::string changed(const study::CalibratedConstant& c, int percent) {
+  return fmt::format(" --set {}={}%", c.path, percent);
+}
+
 int validate(const Arguments& args) {
   auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
   if (const auto* fault = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*fault);
-  Rows& rows = std::get<Rows>(loaded);
+  auto& [rows, constants] = std::get<study::Validation>(loaded);
   if (!pick(args.only, rows)) return kBadInput;
+  if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
+  Commands commands;
+  commands.add(rows, "");
+  if (args.sensitivity) {
+    for (const auto& c : constants) {
+      for (const int percent : {90, 110}) commands.add(rows, changed(c, percent));
+    }
+  }
   const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
-  Commands commands(rows);
   if (!commands.run(args.jobs > 0 ? args.jobs : cores)) return kInterrupted;
 
-  std::vector<std::optional<study::Comparison>> comparisons;
-  bool good = true;
-  for (const auto& row : rows) {
-    std::string why;
-    auto figure = commands.figure(row.figure, why);
-    if (figure && row.over) {
-      const auto other = commands.figure(*row.over, why);
-      figure = other && *other != 0 ? std::optional(*figure / *other) : std::nullopt;
+  const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
+  if (args.sensitivity) {
+    std::vector<report::Sensitivity> moved;
+    for (const auto& c : constants) {
+      moved.push_back({c, compare(rows, commands, changed(c, 90), false),
+                       compare(rows, commands, changed(c, 110), false)});
     }
-    if (!figure) fmt::print(stderr, "infold: {}: {}\n", row.id, why);
-    comparisons.push_back(figure ? std::optional(study::compare(row, *figure)) : std::nullopt);
-    good = good && comparisons.back() && comparisons.back()->within;
+    const report::ValidationReport report{rows, plain};
+    print(args.json ? report::sensitivity_json(report, moved) : report::sensitivity_text(report, moved));
+  } else {
+    const report::ValidationReport report{rows, plain};
+    print(args.json       ? report::validation_json(report)
+          : args.markdown ? report::validation_markdown(report)
+                          : report::validation_text(report));
   }
-  const report::ValidationReport report{rows, comparisons};
-  print(args.json       ? report::validation_json(report)
-        : args.markdown ? report::validation_markdown(report)
-                        : report::validation_text(report));
-  const bool all_ran = std::ranges::all_of(comparisons, [](const auto& c) { return c.has_value(); });
-  return all_ran && (good || !args.strict) ? kDone : kFailed;
+  const auto ran = [](const auto& c) { return c.has_value(); };
+  const auto within = [](const auto& c) { return c && c->within; };
+  const bool good = args.strict ? std::ranges::all_of(plain, within) : std::ranges::all_of(plain, ran);
+  return good ? kDone : kFailed;
 }
 
 }  // namespace
@@ -155,6 +191,8 @@ void add_validate(CLI::App& app, int& exit) {
       ->check(CLI::Range(1, 256));
   auto* json = command->add_flag("--json", args->json, "print JSON");
   command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
+  command->add_flag("--sensitivity", args->sensitivity,
+                    "change each calibrated constant by -10 % and +10 % and show which figures move");
   command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
   command->footer(
       "Examples:\n  infold validate --only h100-ring\n  infold validate my-machine.yaml --strict");

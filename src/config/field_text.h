@@ -39,12 +39,29 @@ Complaint parse_as(std::string_view text, Dialect dialect, sim::Bytes& out);
 Complaint parse_as(std::string_view text, Dialect dialect, sim::Bandwidth& out);
 Complaint parse_as(std::string_view text, Dialect dialect, sim::Frequency& out);
 
-/// Sets a field from text, or leaves it and says why not.
+/// "110%" of a value there is; nothing when the text is no percentage.
+Complaint parse_percent(std::string_view text, std::optional<double>& share);
+int scaled(int v, double share);
+sim::Time scaled(sim::Time v, double share);
+sim::Bytes scaled(sim::Bytes v, double share);
+sim::Bandwidth scaled(sim::Bandwidth v, double share);
+sim::Frequency scaled(sim::Frequency v, double share);
+
+/// Sets a field from text, or leaves it and says why not. On the command line a percentage is one of the
+/// value there was.
 template <class T>
 Complaint assign(std::string_view name, std::string_view text, Dialect dialect, T& field,
                  const sim::Range<T>& range) {
   T value{};
-  if (auto complaint = parse_as(text, dialect, value)) return fmt::format("{}: {}", name, *complaint);
+  std::optional<double> share;
+  if (dialect == Dialect::kCommandLine) {
+    if (auto complaint = parse_percent(text, share)) return fmt::format("{}: {}", name, *complaint);
+  }
+  if (share) {
+    value = scaled(field, *share);
+  } else if (auto complaint = parse_as(text, dialect, value)) {
+    return fmt::format("{}: {}", name, *complaint);
+  }
   if (!range.holds(value)) {
     return fmt::format("{} must be between {} and {}, not {}", name, format(range.min), format(range.max),
                        format(value));
@@ -54,8 +71,8 @@ Complaint assign(std::string_view name, std::string_view text, Dialect dialect, 
 }
 
 /// Each element must lie in the range.
-Complaint assign(std::string_view name, std::span<const std::string_view> texts, Dialect dialect,
-                 std::vector<int>& field, const sim::Range<int>& range);
+Complaint assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
+                 const sim::Range<int>& range);
 
 template <sim::NamedEnum E>
 Complaint assign(std::string_view name, std::string_view text, E& field) {

@@ -42,7 +42,7 @@ class Setter {
   }
   void field(std::string_view name, std::vector<int>& field, const sim::Range<int>& range,
              std::string_view /*meaning*/) {
-    if (is(name)) complaint_ = assign(path_, elements(value_), Dialect::kCommandLine, field, range);
+    if (is(name)) complaint_ = assign(path_, elements(value_), field, range);
   }
   template <class T>
   requires(sim::NamedEnum<T> || std::is_same_v<T, bool> ||

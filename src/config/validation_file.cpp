@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
+#include <span>
 #include <string>
 
 #include "config/reader.h"
@@ -80,7 +83,32 @@ study::ValidationRow read_row(const YamlNode& node, const std::string& path, Rea
   return row;
 }
 
-Result<std::vector<study::ValidationRow>> read_text(std::string_view text, const std::string& shown) {
+study::CalibratedConstant read_constant(const YamlNode& node, const std::string& path, Reading& reading) {
+  MapReader reader(node, path, reading);
+  study::CalibratedConstant c;
+  reader.words("set", kLongestName, c.path);
+  reader.words("about", kLongestText, c.about);
+  reader.word_list("chosen_on", kLongestName, c.chosen_on);
+  reader.finish();
+  need(node, {"set", "about"}, reading);
+  return c;
+}
+
+/// The elements of a list that has some; none if the key is not there or wrong.
+std::span<const YamlNode> list(const YamlNode* node, std::string_view key, Reading& reading) {
+  if (node == nullptr) return {};
+  if (node->kind != YamlNode::Kind::kList || node->children.empty()) {
+    reading.complain(node->key_at, fmt::format("{}: expected a list with at least one element", key));
+    return {};
+  }
+  if (node->children.size() > kMostRows) {
+    reading.complain(node->key_at, fmt::format("{}: more than {}", key, kMostRows));
+    return {};
+  }
+  return node->children;
+}
+
+Result<study::Validation> read_text(std::string_view text, const std::string& shown) {
   Result<YamlNode> parsed = parse_yaml(text, shown);
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
@@ -90,40 +118,39 @@ Result<std::vector<study::ValidationRow>> read_text(std::string_view text, const
   std::string kind;
   reader.words("kind", kLongestName, kind);
   const YamlNode* rows = reader.take("rows");
+  const YamlNode* constants = reader.take("constants");
   reader.finish();
   need(root, {"kind", "rows"}, reading);
   if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "validation")
     reading.complain(at->at, fmt::format("kind: expected validation, not {}", quote(kind)));
-  std::vector<study::ValidationRow> out;
+  study::Validation out;
   std::set<std::string> ids;
-  if (rows != nullptr && (rows->kind != YamlNode::Kind::kList || rows->children.empty())) {
-    reading.complain(rows->key_at, "rows: expected a list with at least one row");
-  } else if (rows != nullptr && rows->children.size() > kMostRows) {
-    reading.complain(rows->key_at, fmt::format("rows: more than {}", kMostRows));
-  } else if (rows != nullptr) {
-    for (const YamlNode& node : rows->children) {
-      out.push_back(read_row(node, fmt::format("rows[{}]", out.size()), reading));
-      if (!ids.insert(out.back().id).second)
-        reading.complain(node.at, fmt::format("id: {} is there twice", quote(out.back().id)));
-    }
+  for (const YamlNode& node : list(rows, "rows", reading)) {
+    out.rows.push_back(read_row(node, fmt::format("rows[{}]", out.rows.size()), reading));
+    if (!ids.insert(out.rows.back().id).second)
+      reading.complain(node.at, fmt::format("id: {} is there twice", quote(out.rows.back().id)));
   }
+  for (const YamlNode& node : list(constants, "constants", reading))
+    out.constants.push_back(read_constant(node, fmt::format("constants[{}]", out.constants.size()), reading));
   if (const Diagnostic* problem = first_problem(reading)) return *problem;
   return out;
 }
 
 }  // namespace
 
-Result<std::vector<study::ValidationRow>> built_in_validation() {
-  std::vector<study::ValidationRow> all;
+Result<study::Validation> built_in_validation() {
+  study::Validation all;
   for (const embedded::File& file : embedded::validation()) {
-    auto rows = read_text(file.text, fmt::format("validation/{}", file.path));
-    if (auto* fault = std::get_if<Diagnostic>(&rows)) return std::move(*fault);
-    for (auto& row : std::get<std::vector<study::ValidationRow>>(rows)) all.push_back(std::move(row));
+    auto read = read_text(file.text, fmt::format("validation/{}", file.path));
+    if (auto* fault = std::get_if<Diagnostic>(&read)) return std::move(*fault);
+    auto& more = std::get<study::Validation>(read);
+    std::ranges::move(more.rows, std::back_inserter(all.rows));
+    std::ranges::move(more.constants, std::back_inserter(all.constants));
   }
   return all;
 }
 
-Result<std::vector<study::ValidationRow>> load_validation(std::string_view file) {
+Result<study::Validation> load_validation(std::string_view file) {
   auto found = read_source(file, kLargestFile);
   if (auto* none = std::get_if<NoSource>(&found)) return Diagnostic{std::string(file), 0, 0, none->why};
   const Source& source = std::get<Source>(found);

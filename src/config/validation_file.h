@@ -2,16 +2,15 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "config/diagnostic.h"
 #include "study/validation.h"
 
 namespace infold::config {
 
-/// All rows of all files in the binary, in the files' order. An error there is a bug that a test finds.
-Result<std::vector<study::ValidationRow>> built_in_validation();
+/// All that stands in all files in the binary. An error there is a bug that a test finds.
+Result<study::Validation> built_in_validation();
 
-Result<std::vector<study::ValidationRow>> load_validation(std::string_view file);
+Result<study::Validation> load_validation(std::string_view file);
 
 }  // namespace infold::config

@@ -118,6 +118,51 @@ std::string validation_markdown(const ValidationReport& r) {
   return text;
 }
 
+namespace {
+/// What a figure changes by, as a fraction of what it was; 0 if it could not be had.
+double change(const std::optional<study::Comparison>& from, const std::optional<study::Comparison>& to) {
+  return from && to && from->simulated != 0 ? to->simulated / from->simulated - 1 : 0;
+}
+constexpr double kWorthTelling = 0.005;
+}  // namespace
+
+std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensitivity>& moved) {
+  std::size_t widest = 2;
+  for (const auto& row : r.rows) widest = std::max(widest, row.id.size());
+  std::string text =
+      "What a figure changes by when a calibrated constant is 10 % smaller or larger; those below 0.5 % are "
+      "left out.\n";
+  for (const Sensitivity& s : moved) {
+    text += fmt::format("\n{}: {}\n", s.constant.path, s.constant.about);
+    int told = 0;
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+      const double down = change(r.comparisons[i], s.smaller[i]);
+      const double up = change(r.comparisons[i], s.larger[i]);
+      if (std::abs(down) < kWorthTelling && std::abs(up) < kWorthTelling) continue;
+      text += fmt::format("  {:<{}}  {:>9}  {:>9}\n", r.rows[i].id, widest, percent(down), percent(up));
+      ++told;
+    }
+    if (told == 0) text += "  nothing moves\n";
+  }
+  return text;
+}
+
+std::string sensitivity_json(const ValidationReport& r, const std::vector<Sensitivity>& moved) {
+  nlohmann::ordered_json constants = nlohmann::ordered_json::array();
+  for (const Sensitivity& s : moved) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+      rows.push_back({{"id", r.rows[i].id},
+                      {"change_smaller", rounded(change(r.comparisons[i], s.smaller[i]))},
+                      {"change_larger", rounded(change(r.comparisons[i], s.larger[i]))}});
+    }
+    constants.push_back({{"set", s.constant.path}, {"about", s.constant.about}, {"rows", std::move(rows)}});
+  }
+  const nlohmann::ordered_json out{
+      {"schema", 1}, {"command", "validate"}, {"sensitivity", std::move(constants)}};
+  return out.dump(1) + "\n";
+}
+
 std::optional<double> number_at(std::string_view json, const std::string& pointer) {
   const nlohmann::json parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) return std::nullopt;

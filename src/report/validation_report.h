@@ -19,6 +19,15 @@ std::string validation_text(const ValidationReport& report);
 std::string validation_json(const ValidationReport& report);
 std::string validation_markdown(const ValidationReport& report);
 
+/// The same figures with one constant 10 % smaller and larger. None where the command fails with it.
+struct Sensitivity {
+  const study::CalibratedConstant& constant;
+  std::vector<std::optional<study::Comparison>> smaller;
+  std::vector<std::optional<study::Comparison>> larger;
+};
+std::string sensitivity_text(const ValidationReport& report, const std::vector<Sensitivity>& moved);
+std::string sensitivity_json(const ValidationReport& report, const std::vector<Sensitivity>& moved);
+
 /// The number that a JSON pointer leads to; nothing if the text is no JSON or there is none.
 std::optional<double> number_at(std::string_view json, const std::string& pointer);
 

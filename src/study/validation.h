@@ -28,6 +28,18 @@ struct ValidationRow {
   std::string missing;          ///< what is believed to be missing, if it is missed
 };
 
+/// A constant that was chosen so that figures fit, not taken from a data sheet.
+struct CalibratedConstant {
+  std::string path;  ///< as --set has it
+  std::string about;
+  std::vector<std::string> chosen_on;  ///< ids of rows
+};
+
+struct Validation {
+  std::vector<ValidationRow> rows;
+  std::vector<CalibratedConstant> constants;
+};
+
 struct Comparison {
   double simulated = 0;
   double error = 0;  ///< fraction of the published figure, with its sign

@@ -1,6 +1,8 @@
 // --set path=value.
 #include "config/overrides.h"
 
+#include <fmt/format.h>
+
 namespace infold::config {
 namespace {
 
@@ -35,6 +37,23 @@ TEST(Overrides, ListsNeedNoBrackets) {
   EXPECT_EQ(s.machine.fabric.links_per_plane, std::vector<int>{3});
   ASSERT_EQ(apply_override(s, "fabric.dims=[]"), std::nullopt);
   EXPECT_TRUE(s.machine.fabric.dims.empty());
+}
+
+TEST(Overrides, APercentageIsOneOfWhatThereWas) {
+  study::SystemSpec s;
+  s.machine.gpu.hbm.bandwidth = 1000_GBps;
+  s.machine.fabric.link.latency = 150_ns;
+  s.coll.channels = 24;
+  const std::vector<std::string> all = {"gpu.hbm.bandwidth=90%", "fabric.link.latency=110 %",
+                                        "coll.channels=110%"};
+  ASSERT_EQ(apply_overrides(s, all), std::nullopt);
+  EXPECT_EQ(s.machine.gpu.hbm.bandwidth, 900_GBps);
+  EXPECT_EQ(s.machine.fabric.link.latency, 165_ns);
+  EXPECT_EQ(s.coll.channels, 26) << "to the nearest whole number";
+  for (const char* bad : {"0%", "-5%", "%", "x%", "nan%", "inf%", "1e99%"})
+    EXPECT_NE(error(fmt::format("gpu.hbm.bandwidth={}", bad)), "") << bad;
+  EXPECT_THAT(error("coll.channels=100000%"), testing::HasSubstr("must be between"));
+  EXPECT_NE(error("fabric.links_per_plane=110%"), "") << "a list has no one value";
 }
 
 TEST(Overrides, BytesNeedNoUnit) {

@@ -1,6 +1,8 @@
 // Files of published figures: the ones in the binary are complete, others are refused with the place.
 #include "config/validation_file.h"
 
+#include "config/overrides.h"
+
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -26,12 +28,22 @@ class ValidationFile : public testing::Test {
   std::string path = testing::TempDir() + "infold_validation_file_test.yaml";
 };
 
-TEST_F(ValidationFile, TheOnesInTheBinaryAreReadAndNoIdIsThereTwice) {
+TEST_F(ValidationFile, TheOnesInTheBinaryAgreeWithThemselvesAndWithTheParameters) {
   const auto loaded = built_in_validation();
   ASSERT_TRUE(ok(loaded)) << to_string(std::get<Diagnostic>(loaded));
+  const auto& all = std::get<study::Validation>(loaded);
   std::set<std::string> ids;
-  for (const auto& r : std::get<std::vector<study::ValidationRow>>(loaded))
-    EXPECT_TRUE(ids.insert(r.id).second) << r.id;
+  for (const auto& r : all.rows) EXPECT_TRUE(ids.insert(r.id).second) << r.id;
+  std::set<std::string> chosen;
+  for (const auto& c : all.constants) {
+    study::SystemSpec spec;
+    EXPECT_EQ(apply_override(spec, c.path + "=110%"), std::nullopt);
+    for (const auto& id : c.chosen_on) {
+      EXPECT_TRUE(ids.contains(id)) << c.path << " was chosen on " << id;
+      chosen.insert(id);
+    }
+  }
+  for (const auto& r : all.rows) EXPECT_TRUE(r.calibrated || !chosen.contains(r.id)) << r.id;
   EXPECT_GT(ids.size(), 30u);
 }
 
