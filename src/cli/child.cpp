@@ -9,9 +9,11 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <sstream>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has no header for it
 
@@ -19,6 +21,8 @@ namespace infold::cli {
 
 namespace {
 
+/// Milliseconds after which to see whether somebody wants us to stop.
+constexpr int kLookAround = 100;
 constexpr std::size_t kLargestOutput = std::size_t{64} << 20;
 
 /// Closes what it holds.
@@ -85,10 +89,17 @@ ChildResult run_child(const std::vector<std::string>& words) {
   ChildResult result;
   bool out_open = true;
   bool err_open = true;
+  bool told = false;  // to stop
   while (out_open || err_open) {
     std::array<pollfd, 2> fds{
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};
-    if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) break;
+    const int ready = ::poll(fds.data(), fds.size(), kLookAround);
+    if (interrupted() && !told) {
+      ::kill(pid, SIGTERM);
+      told = true;
+    }
+    if (ready < 0 && errno != EINTR) break;
+    if (ready <= 0) continue;
     if (fds[0].revents != 0) out_open = read_some(out_read, result.out);
     if (fds[1].revents != 0) err_open = read_some(err_read, result.err);
   }

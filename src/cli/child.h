@@ -17,7 +17,7 @@ struct ChildResult {
 /// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
 std::vector<std::string> words_of(std::string_view command);
 
-/// Blocks until it has ended. Safe to call from several threads.
+/// Blocks until it has ended; ends it when infold itself is interrupted. Safe to call from several threads.
 ChildResult run_child(const std::vector<std::string>& words);
 
 }  // namespace infold::cli
