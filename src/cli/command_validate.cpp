@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -56,6 +57,23 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
   }
   rows = std::move(picked);
   return true;
+}
+
+/// A file says what is run, so only what simulates and prints may be run: nothing that writes a file, and not
+/// validate itself.
+std::string refused(const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
+  if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end())
+    return fmt::format("a figure may come from {}, not from '{}'", fmt::join(kMay, ", "), command);
+  for (const std::string_view writes : {"--tune", "--report", "--trace"}) {
+    const auto is = [&](const std::string& w) {
+      return w == writes || w.starts_with(fmt::format("{}=", writes));
+    };
+    if (std::ranges::any_of(words, is))
+      return fmt::format("{} writes a file, a figure's command may not", writes);
+  }
+  return {};
 }
 
 /// Each command once, however many figures are read from it; several at a time.
@@ -148,6 +166,11 @@ int validate(const Arguments& args) {
   auto& [rows, constants] = std::get<study::Validation>(loaded);
   if (!pick(args.only, rows)) return kBadInput;
   if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
+  for (const auto& row : rows) {
+    std::string why = refused(row.figure.run);
+    if (why.empty() && row.over) why = refused(row.over->run);
+    if (!why.empty()) return bad_input(fmt::format("{}: {}", row.id, why));
+  }
   Commands commands;
   commands.add(rows, "");
   if (args.sensitivity) {
