@@ -1,6 +1,8 @@
 // The table of crews.
 #include "coll/crew.h"
 
+#include "coll/ace_crew.h"
+#include "coll/dma_crew.h"
 #include "coll/sm_crew.h"
 #include "sim/check.h"
 
@@ -11,7 +13,11 @@ std::unique_ptr<Crew> make_crew(CrewContext context) {
     case Engine::kSm:
       return std::make_unique<SmCrew>(std::move(context));
     case Engine::kDma:
-    case Engine::kAce:
+      return std::make_unique<DmaCrew>(std::move(context));
+    case Engine::kAce: {
+      const sim::Time start = context.machine.spec().gpu.ace.start;
+      return std::make_unique<AceCrew>(std::move(context), start);
+    }
     case Engine::kCollectiveEngine:
       break;
   }

@@ -81,6 +81,10 @@ struct Program {
   Tuning tuning;  ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
   std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
 
+  /// How data lie in receive buffers.
+  gpu::Encoding encoding() const {
+    return engine == Engine::kAce ? at_ports() : encoding_of(tuning.protocol);
+  }
   std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }
   const std::vector<Step>& steps(int rank, int channel) const { return lists[index(rank, channel)]; }
 

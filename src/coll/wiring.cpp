@@ -12,7 +12,12 @@
 namespace infold::coll {
 
 Wiring::Wiring(const CrewContext& context, RunnerOwner& owner) : program_(context.program) {
+  const bool at_ports = program_.engine == Engine::kAce;
   context_ = {.tuning = program_.tuning,
+              .encoding = program_.encoding(),
+              .on_chip = at_ports,
+              // Engines signal the end of what they do; only a workgroup has to fence.
+              .fence = program_.engine == Engine::kSm ? context.machine.spec().gpu.fence : sim::Time{},
               .gpus = context.gpus,
               .connections = &connections_,
               .buffers = &context.buffers,
@@ -45,8 +50,8 @@ Wiring::Wiring(const CrewContext& context, RunnerOwner& owner) : program_(contex
   for (const auto& [ends, index] : known) {
     const auto& [from, to, channel] = ends;
     connections_[index].receiver = &runner(to, channel);
-    connections_[index].tail_flag = signals.add(runner(to, channel), Runner::tail_arg(index));
-    connections_[index].head_flag = signals.add(runner(from, channel), Runner::head_arg(index));
+    connections_[index].tail_flag = signals.add(runner(to, channel), Runner::tail_arg(index), at_ports);
+    connections_[index].head_flag = signals.add(runner(from, channel), Runner::head_arg(index), at_ports);
   }
 }
 
@@ -55,16 +60,18 @@ std::uint32_t Wiring::connect(const CrewContext& context, int from, int to, int 
   c.from = from;
   c.to = to;
   const auto index = static_cast<std::uint32_t>(connections_.size());
-  const gpu::Encoding encoding = encoding_of(program_.tuning.protocol);
+  const gpu::Encoding encoding = program_.encoding();
   // Buffers are allocated one by one, so at which link one begins is up to chance. (Side by side they would
   // all begin at the same few, as their size is often a multiple of all links' blocks.)
   const auto size =
       static_cast<std::uint64_t>(round_up(encoding.wire(program_.tuning.buffer).count(), kVector));
   const auto block = static_cast<std::uint64_t>(context.machine.spec().fabric.interleave_block.count());
   c.address = index * size + sim::mix(index) % 1024 * block;
-  c.buffer = context.buffers.connection(from, to, channel, sim::Bytes{static_cast<std::int64_t>(size)});
+  if (program_.engine != Engine::kAce)
+    c.buffer = context.buffers.connection(from, to, channel, sim::Bytes{static_cast<std::int64_t>(size)});
   const auto slots = static_cast<std::size_t>(buffer_slots(program_.tuning));
   c.complete.resize(slots);
+  c.silent.resize(slots);
   if (encoding.flags_inside) c.landed.resize(slots);
   if (context.values != nullptr) c.values.resize(slots);
   connections_.push_back(std::move(c));
