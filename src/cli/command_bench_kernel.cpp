@@ -29,14 +29,16 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   bench.begin = bench.end = args.beside_size;
   bench.algorithms = args.algorithm;
   bench.protocols = args.protocol;
+  bench.engines = args.beside_engine;
   bench.burst = args.burst;
   auto understood = understand(bench);
   if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
   const auto& options = std::get<BenchOptions>(understood);
-  if (options.algorithms.size() != 1 || options.protocols.size() != 1)
-    return bad_input("--beside: one algorithm and one protocol");
+  if (options.algorithms.size() != 1 || options.protocols.size() != 1 || options.engines.size() != 1)
+    return bad_input("--beside: one algorithm, one protocol and one engine");
   const int gpus = system.machine.gpus;
   study::CollectiveJob job{.system = &system,
+                           .engine = options.engines.front(),
                            .collective = options.collective,
                            .bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus),
                            .gpus = gpus,
@@ -72,6 +74,7 @@ int run_beside(const KernelArguments& args, const study::SystemSpec& system, stu
                                        .system = system.name,
                                        .algorithm = std::string(job.collective.algorithm->name),
                                        .protocol = std::string(sim::name_of(job.collective.protocol)),
+                                       .engine = std::string(sim::name_of(job.collective.engine)),
                                        .bytes = job.collective.bytes,
                                        .result = std::get<study::BesideResult>(outcome)};
   return kDone;

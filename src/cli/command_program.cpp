@@ -30,8 +30,8 @@ int show(const Arguments& args) {
   const auto& options = std::get<BenchOptions>(understood);
   const auto systems = load_systems(words.systems, words.sets);
   if (!systems) return kBadInput;
-  if (systems->size() > 1 || options.algorithms.size() > 1)
-    return bad_input("a program is of one algorithm on one system");
+  if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1)
+    return bad_input("a program is of one algorithm and engine on one system");
   const study::SystemSpec& system = systems->front();
   const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
   if (gpus > system.machine.gpus)
@@ -39,6 +39,7 @@ int show(const Arguments& args) {
   study::CollectiveJob job;
   job.system = &system;
   job.algorithm = options.algorithms.front();
+  job.engine = options.engines.front();
   job.collective = options.collective;
   job.bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus);
   job.root = words.root;
@@ -60,6 +61,7 @@ void add_program(CLI::App& app, int& exit) {
   c->add_option("what", args->what, "show")->required();
   c->add_option("collective", b.collective, "which collective")->capture_default_str();
   c->add_option("--algo", b.algorithms, "algorithm")->capture_default_str();
+  c->add_option("--engine", b.engines, "who carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
   c->add_option("-g,--ngpus", b.gpus, "the first so many GPUs of the system (default: all)")

@@ -150,6 +150,8 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
   c.add_option("--system", a.system, "with --beside: preset or file")->capture_default_str();
   c.add_option("--algo", a.algorithm, "with --beside: algorithm, or auto")->capture_default_str();
   c.add_option("--proto", a.protocol, "with --beside: simple, ll, ll128 or auto")->capture_default_str();
+  c.add_option("--beside-engine", a.beside_engine, "with --beside: who carries it out: sm, dma or ace")
+      ->capture_default_str();
   c.add_option("--burst", a.burst, "with --beside: packets that travel as one, as in 'bench'")
       ->capture_default_str();
   c.add_option(kernel == "conv" ? "--coll-channels" : "--channels,--coll-channels", a.coll_channels,

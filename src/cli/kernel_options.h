@@ -36,6 +36,7 @@ struct KernelArguments {
   // What the kernel runs beside, if anything.
   std::string beside;
   std::string beside_size = "64M";
+  std::string beside_engine = "sm";
   std::string system = "dgx-a100";
   std::string algorithm = "ring";
   std::string protocol = "auto";

@@ -41,6 +41,11 @@ class Buffers {
     return place->second;
   }
 
+  /// Where a rank keeps sums of a channel until they are sent: no rank is joined to itself.
+  std::uint64_t sums(int rank, int channel, sim::Bytes bytes) {
+    return connection(rank, rank, channel, bytes);
+  }
+
  private:
   gpu::Machine& machine_;
   std::vector<int> gpus_;

@@ -30,6 +30,8 @@ struct Connection {
   std::uint64_t freed = 0;      ///< head flags seen
   std::vector<bool> complete;   ///< per slot: visible, not yet announced (acknowledgements come in any order)
 
+  std::vector<bool> silent;  ///< per slot: no flag announces it
+
   // The receiver's side.
   std::uint64_t arrived = 0;  ///< tail flags seen
   std::uint64_t taken = 0;    ///< slices consumed

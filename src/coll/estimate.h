@@ -1,8 +1,9 @@
 // How long a program will take, about, from the machine's figures alone: what `auto` chooses by.
 //
-// The steps are walked slice by slice, with the waits that the protocol has, but without packets: a workgroup
-// gets its fair share of every link on its way, and latencies are sums over the way. A thousand times faster
-// than simulating; exact where nothing but latency or one link counts, and a few per cent off in between.
+// The steps are walked slice by slice in order of time, with the waits that the protocol has, but without
+// packets: slices under way share links as a fluid, and latencies are sums over the way. A hundred times
+// faster than simulating; exact where nothing but latency or one link counts, and a few per cent off in
+// between.
 #pragma once
 
 #include <span>
@@ -18,24 +19,15 @@ namespace infold::coll {
 class Estimator {
  public:
   /// All three must outlive it.
-  Estimator(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes);
+  Estimator(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes)
+      : machine_(machine), fabric_(fabric), routes_(routes) {}
 
   /// From the stream's reaching the collective to the last rank's end; `gpus[r]` is rank r's GPU.
-  sim::Time time(const Program& program, std::span<const int> gpus) const;
+  /// Never, if that is not before `limit`.
+  sim::Time time(const Program& program, std::span<const int> gpus,
+                 sim::Time limit = sim::Time::never()) const;
 
  private:
-  /// The share of a flow that crosses a link.
-  struct Crossing {
-    net::LinkId link;
-    double share;
-  };
-  struct Way {
-    std::vector<Crossing> crossings;
-    sim::Time latency;
-  };
-  class Walk;
-  Way way(int from, int to) const;
-
   const gpu::MachineSpec& machine_;
   const net::Blueprint& fabric_;
   const net::Routes& routes_;

@@ -38,4 +38,10 @@ constexpr gpu::Encoding encoding_of(Protocol p) {
   return {};
 }
 
+/// What an accelerator at the ports receives: it sees data arrive, so they need no flags, and are passed on
+/// as they come.
+constexpr gpu::Encoding at_ports() {
+  return {.line_data = 1, .line = 1, .whole = 1, .access = 256, .flags_inside = true};
+}
+
 }  // namespace infold::coll

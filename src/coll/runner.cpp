@@ -22,11 +22,11 @@ Runner::Runner(Setup setup, const RunnerContext& context, RunnerOwner& owner)
       context_(context),
       owner_(owner),
       slots_(static_cast<std::uint64_t>(buffer_slots(context.tuning))),
-      encoding_(encoding_of(context.tuning.protocol)) {}
+      encoding_(context.encoding) {}
 
-void Runner::start(gpu::Gpu& gpu, gpu::Mover& mover) {
+void Runner::start(gpu::Gpu& gpu, gpu::DataPath& path) {
   gpu_ = &gpu;
-  mover_ = &mover;
+  path_ = &path;
   step_started_ = context_.events->now();
   advance();
 }
@@ -87,6 +87,8 @@ void Runner::begin_slice() {
   first.received = s.from.size();
   first.encoding = encoding_;
   if (flags_inside() && s.receives()) first.available = available();
+  first.on_chip = context_.on_chip;
+  first.lands = s.lands;
   first.stores_here = s.writes_output;
   first.client = this;
   place_loads(first, s);
@@ -95,6 +97,7 @@ void Runner::begin_slice() {
     Connection& out = outbound(step_, i);
     slice.receiver = i;
     slice.out_number = out.sent++;
+    if (speaks_for_itself(s)) pass_unannounced(out, slice.out_number);
     gpu::Move move = first;
     move.to = gpu_of(out.to);
     const std::uint64_t slot = bytes_of(encoding_.wire(max_slice(context_.tuning)));
@@ -113,7 +116,7 @@ void Runner::begin_slice() {
   if (!s.sends()) first.cookie = open_slice(slice);
   stop_waiting();
   state_ = State::kMoving;
-  mover_->start(first, copies_);
+  path_->start(first, copies_);
 }
 
 /// Where the slice's data are read and, if they stay here, written.
@@ -150,11 +153,6 @@ void Runner::pass_flags() {
   const Step& s = step();
   for (int i = 0; i < s.to.size(); ++i) {
     Connection& out = outbound(step_, i);
-    if (flags_inside()) {  // nothing to wait for: data before it speak for themselves
-      ++out.sent;
-      gpu_->signal(out.tail_flag, gpu_of(out.to), mover_->sender());
-      continue;
-    }
     out.complete[out.sent++ % slots_] = true;
     announce(out);
   }
@@ -176,7 +174,7 @@ void Runner::slice_taken(sim::Bytes bytes) {
       if (!s.only_flags()) ++in.arrived;  // so that flags are counted with the data
     }
     ++in.taken;
-    gpu_->signal(in.head_flag, gpu_of(in.from), mover_->sender());
+    gpu_->signal(in.head_flag, gpu_of(in.from), path_->sender());
   }
   begin_ += bytes;
   if (begin_ < s.bytes) return;
@@ -190,8 +188,10 @@ void Runner::slice_taken(sim::Bytes bytes) {
 
 /// The writes are acknowledged. Before a flag may follow them a spare warp fences, while the others go on.
 void Runner::move_complete(std::uint32_t cookie) {
-  if (under_way_[cookie].receiver >= 0 && !flags_inside()) {
-    context_.events->schedule(context_.events->now() + gpu_->spec().fence, sim::Priority::kWork, *this,
+  const Slice& slice = under_way_[cookie];
+  if (slice.receiver >= 0 && !speaks_for_itself((*setup_.steps)[slice.step]) &&
+      context_.fence > sim::Time{}) {
+    context_.events->schedule(context_.events->now() + context_.fence, sim::Priority::kWork, *this,
                               kFenced | cookie);
   } else {
     close_slice(cookie);
@@ -200,7 +200,7 @@ void Runner::move_complete(std::uint32_t cookie) {
 
 void Runner::close_slice(std::uint32_t cookie) {
   const Slice& slice = under_way_[cookie];
-  if (slice.receiver >= 0 && !flags_inside()) {
+  if (slice.receiver >= 0 && !speaks_for_itself((*setup_.steps)[slice.step])) {
     Connection& out = outbound(slice.step, slice.receiver);
     out.complete[slice.out_number % slots_] = true;
     announce(out);
@@ -214,15 +214,24 @@ void Runner::close_slice(std::uint32_t cookie) {
 void Runner::announce(Connection& out) {
   while (out.announced < out.sent && out.complete[out.announced % slots_]) {
     out.complete[out.announced % slots_] = false;
+    const bool silent = out.silent[out.announced % slots_];
+    out.silent[out.announced % slots_] = false;
     ++out.announced;
-    gpu_->signal(out.tail_flag, gpu_of(out.to), mover_->sender());
+    if (!silent) gpu_->signal(out.tail_flag, gpu_of(out.to), path_->sender());
   }
+}
+
+/// Data that carry their flags need no other; those before them that do may still wait for theirs.
+void Runner::pass_unannounced(Connection& out, std::uint64_t number) {
+  out.complete[number % slots_] = true;
+  out.silent[number % slots_] = true;
+  announce(out);
 }
 
 void Runner::finish_if_drained() {
   if (open_ > 0) return;
   stop_waiting();
-  mover_polled_ = mover_->polled();
+  polled_ = path_->polled();
   state_ = State::kDone;
   owner_.runner_done(*this);
 }
@@ -257,7 +266,7 @@ void Runner::see(const Connection& connection, std::uint64_t number) {
   const Step& s = step();
   for (int i = 0; i < s.from.size(); ++i) {
     if (&inbound(step_, i) == &connection) {
-      mover_->available(available());
+      path_->available(available());
       return;
     }
   }

@@ -1,4 +1,5 @@
-// A runner carries one rank's one channel through its steps, on one communication workgroup. With NCCL's
+// A runner carries one rank's one channel through its steps, on one communication workgroup or what else
+// moves data. With NCCL's
 // Simple protocol: wait for the flag and for a free slot, stream the slice, announce it once it is visible,
 // give the slot back. With LL and LL128 data carry their flags: wait for a free slot only, and pass on what
 // has landed.
@@ -14,6 +15,7 @@
 #include "coll/program.h"
 #include "coll/tuning.h"
 #include "coll/values.h"
+#include "gpu/data_path.h"
 #include "gpu/gpu.h"
 #include "sim/event_queue.h"
 #include "sim/trace.h"
@@ -25,6 +27,9 @@ class Runner;
 /// What the runners of one collective share.
 struct RunnerContext {
   Tuning tuning;
+  gpu::Encoding encoding;
+  bool on_chip = false;       ///< receive buffers are in the accelerator, not in memory
+  sim::Time fence;            ///< between data's being visible and the flag that says so
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   std::vector<Connection>* connections = nullptr;
   const Buffers* buffers = nullptr;
@@ -55,14 +60,14 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   };
   Runner(Setup setup, const RunnerContext& context, RunnerOwner& owner);
 
-  void start(gpu::Gpu& gpu, gpu::Mover& mover);
+  void start(gpu::Gpu& gpu, gpu::DataPath& path);
   bool done() const { return state_ == State::kDone; }
   int rank() const { return setup_.rank; }
   int channel() const { return setup_.channel; }
   /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice 1: waits for data from rank 2" or empty.
   std::string why_waiting() const;
   /// How long it could not go on for want of data, a slot or acknowledgements; of a runner that is done.
-  sim::Time waited() const { return waited_ + mover_polled_; }
+  sim::Time waited() const { return waited_ + polled_; }
 
   /// Signals: `arg` is connection · 2, plus 1 for a head flag.
   static std::uint32_t tail_arg(std::uint32_t connection) { return connection * 2; }
@@ -102,6 +107,9 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   sim::Bytes available();
   void see(const Connection& connection, std::uint64_t slot);
   bool flags_inside() const { return encoding_.flags_inside; }
+  /// Its receivers see what it sends arrive: no flag follows.
+  bool speaks_for_itself(const Step& s) const { return flags_inside() && !s.lands; }
+  void pass_unannounced(Connection& connection, std::uint64_t number);
   void finish_if_drained();
   const Step& step() const { return (*setup_.steps)[step_]; }
   Connection& inbound(std::uint32_t step, int i) {
@@ -118,7 +126,7 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   const RunnerContext& context_;
   RunnerOwner& owner_;
   gpu::Gpu* gpu_ = nullptr;
-  gpu::Mover* mover_ = nullptr;
+  gpu::DataPath* path_ = nullptr;
   State state_ = State::kIdle;
   int waits_for_ = 0;  // the rank whose data or slot is missing
   std::uint32_t step_ = 0;
@@ -127,7 +135,7 @@ class Runner final : public gpu::MoveClient, public sim::Handler {
   gpu::Encoding encoding_;
   sim::Time waits_since_;
   sim::Time waited_;
-  sim::Time mover_polled_;
+  sim::Time polled_;
   std::vector<Slice> under_way_;  // by cookie, reused
   std::vector<std::uint32_t> free_cookies_;
   std::vector<gpu::Move> copies_;  // of the slice being begun, to all receivers but the first

@@ -43,6 +43,7 @@ struct Tuning {
   int slice_steps = 2;
   int slices_per_chunk = 2;
   sim::Bytes min_bytes_per_thread = 64_B;
+  int add_workgroups = 8;
   FlaggedTuning ll;
   FlaggedTuning ll128{.threads = 640, .in_flight_per_thread = 64_B, .buffer = 4800_KiB};
 
@@ -64,6 +65,8 @@ struct Tuning {
             "slices of the piece that an algorithm passes on at once");
     v.field("min_bytes_per_thread", min_bytes_per_thread, sim::between(1_B, 1_MiB),
             "a channel is used only if each of its threads has this much of the message");
+    v.field("add_workgroups", add_workgroups, sim::between(1, 256),
+            "with copy engines: workgroups, at most, of a short kernel that adds one slice");
     v.group("ll", ll);
     v.group("ll128", ll128);
   }

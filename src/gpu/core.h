@@ -29,6 +29,7 @@ class Core {
   MemorySystem& memory() { return memory_; }
   const MemorySystem& memory() const { return memory_; }
   Dispatcher& dispatcher() { return dispatcher_; }
+  const PerActor<sim::Time>& sm_time() const { return dispatcher_.sm_time(); }
   AddressSpace& addresses() { return addresses_; }
 
  private:

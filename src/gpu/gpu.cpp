@@ -30,33 +30,66 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
 
 Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
   ++taken_;
-  auto place = std::find(workgroups_.begin(), workgroups_.end(), nullptr);
-  if (place == workgroups_.end()) place = workgroups_.insert(place, nullptr);
-  const Mover::Setup setup{.gpu = id_,
-                           .sender = static_cast<std::uint32_t>(place - workgroups_.begin()),
-                           .window = window,
-                           .outstanding = spec_.sm.outstanding,
-                           .burst = burst,
-                           .port = port_rate(spec_),
-                           .poll = spec_.poll};
+  return add_mover({.window = window,
+                    .outstanding = spec_.sm.outstanding,
+                    .burst = burst,
+                    .port = port_rate(spec_),
+                    .poll = spec_.poll});
+}
+
+void Gpu::release_workgroup(Mover& mover) {
+  remove_mover(mover);
+  --taken_;
+}
+
+Mover& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst) {
+  return add_mover({.window = window,
+                    .burst = burst,
+                    .port = spec_.ace.bus,
+                    .poll = {},
+                    .adders = spec_.ace.rate(),
+                    .payload = spec_.copy.payload,
+                    .shared_port = &accelerator_port_});
+}
+
+PeerCopyEngine& Gpu::copy_engine(std::size_t index, sim::Bytes burst) {
+  const std::size_t n = static_cast<std::size_t>(spec_.copy.engines);
+  while (copy_engines_.size() < n) {
+    Mover& mover = add_mover({.window = spec_.copy.in_flight,
+                              .burst = burst,
+                              .port = spec_.copy.rate,
+                              .poll = {},
+                              .payload = spec_.copy.payload});
+    copy_engines_.push_back(std::make_unique<PeerCopyEngine>(mover, events_, spec_.copy));
+  }
+  return *copy_engines_[index % n];
+}
+
+Mover& Gpu::add_mover(Mover::Setup setup) {
+  auto place = std::find(movers_.begin(), movers_.end(), nullptr);
+  if (place == movers_.end()) place = movers_.insert(place, nullptr);
+  setup.gpu = id_;
+  setup.sender = static_cast<std::uint32_t>(place - movers_.begin());
   *place = std::make_unique<Mover>(setup, events_, memory_, network_, moves_, payloads_);
   return **place;
 }
 
-void Gpu::release_workgroup(Mover& mover) {
-  workgroups_[mover.sender()].reset();
-  --taken_;
+void Gpu::remove_mover(Mover& mover) {
+  movers_[mover.sender()].reset();
 }
 
-StreamId Gpu::communication_stream(std::size_t index) {
-  while (communication_streams_.size() <= index)
-    communication_streams_.push_back(core_.dispatcher().add_stream(priority_));
-  return communication_streams_[index];
+sim::Time Gpu::poll_of(SignalId signal) const {
+  return signals_.at_port(signal) ? sim::Time{} : spec_.poll;
+}
+
+StreamId Gpu::stream_of(std::vector<StreamId>& streams, std::size_t index) {
+  while (streams.size() <= index) streams.push_back(core_.dispatcher().add_stream(priority_));
+  return streams[index];
 }
 
 void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
   if (to == id_) {
-    signals_.seen_at(signal, events_.now() + spec_.poll);
+    signals_.seen_at(signal, events_.now() + poll_of(signal));
     return;
   }
   net::Packet packet;
@@ -91,6 +124,7 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   ack.destination = packet.source;
   ack.spread = packet.spread;
   network_.send(ack, 0);
+  if (move.on_chip && !move.lands) return events_.now();
   return memory_.write(entry.arriving, packet.payload, events_.now());
 }
 
@@ -98,7 +132,7 @@ void Gpu::expect(const net::Packet& packet) {
   if (packet.kind == net::PacketKind::kAck) {
     moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset}, packet.arrives);
   } else {
-    signals_.seen_at(packet.flow, packet.arrives + spec_.poll);
+    signals_.seen_at(packet.flow, packet.arrives + poll_of(packet.flow));
   }
 }
 

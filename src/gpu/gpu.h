@@ -8,6 +8,7 @@
 #include "gpu/gpu_spec.h"
 #include "gpu/move.h"
 #include "gpu/mover.h"
+#include "gpu/peer_copy_engine.h"
 #include "gpu/signals.h"
 #include "net/network.h"
 #include "net/payloads.h"
@@ -24,6 +25,14 @@ class Gpu final : public net::Endpoint {
   /// Requires: everything it moved has been acknowledged.
   void release_workgroup(Mover& mover);
 
+  /// The data path of one of the accelerator's state machines. They share its adders.
+  Mover& take_accelerator_path(sim::Bytes window, sim::Bytes burst);
+  /// Requires: everything it moved has been acknowledged.
+  void release_accelerator_path(Mover& mover) { remove_mover(mover); }
+
+  /// One of the engines that copy to other GPUs, counted round.
+  PeerCopyEngine& copy_engine(std::size_t index, sim::Bytes burst);
+
   /// Writes a flag into another GPU's memory (or this one's).
   void signal(SignalId signal, net::NodeId to, std::uint32_t sender);
 
@@ -31,8 +40,11 @@ class Gpu final : public net::Endpoint {
   const GpuSpec& spec() const { return spec_; }
   Core& core() { return core_; }
   const MemorySystem& memory() const { return core_.memory(); }
+  const PerActor<sim::Time>& sm_time() const { return core_.sm_time(); }
   /// The streams on which collectives run; the first of them, unless several are to run at once.
-  StreamId communication_stream(std::size_t index);
+  StreamId communication_stream(std::size_t index) { return stream_of(communication_streams_, index); }
+  /// Streams of the short kernels that add for copy engines.
+  StreamId adding_stream(std::size_t index) { return stream_of(adding_streams_, index); }
   int workgroups() const { return taken_; }
 
  private:
@@ -40,6 +52,11 @@ class Gpu final : public net::Endpoint {
   sim::Time receive(const net::Packet& packet) override;
   void expect(const net::Packet& packet) override;
   void departed(const net::Packet& packet) override;
+
+  Mover& add_mover(Mover::Setup setup);
+  void remove_mover(Mover& mover);
+  StreamId stream_of(std::vector<StreamId>& streams, std::size_t index);
+  sim::Time poll_of(SignalId signal) const;
 
   net::NodeId id_;
   const GpuSpec& spec_;
@@ -52,7 +69,10 @@ class Gpu final : public net::Endpoint {
   MemorySystem& memory_;
   int priority_;  // of the communication streams
   std::vector<StreamId> communication_streams_;
-  std::vector<std::unique_ptr<Mover>> workgroups_;  // by sender; null where one was released
+  std::vector<StreamId> adding_streams_;
+  std::vector<std::unique_ptr<Mover>> movers_;                 // by sender; null where one was released
+  std::vector<std::unique_ptr<PeerCopyEngine>> copy_engines_;  // made when first asked for
+  Mover::Port accelerator_port_;
   int taken_ = 0;
 };
 

@@ -61,8 +61,10 @@ struct Move {
   int to = kNowhere;                          ///< GPU whose memory it is written to
   std::uint64_t address = 0;                  ///< there; spreads the packets over the links
   std::array<Place, kMostSources> sources{};  ///< of the loads, those received first
-  Place here;                                 ///< of the store to this GPU's memory
-  Place there;                                ///< of the store to the other's
+  bool on_chip = false;  ///< receive buffers are not in memory but in the accelerator at the ports
+  bool lands = false;    ///< is stored to memory at its destination, wherever receive buffers are
+  Place here;            ///< of the store to this GPU's memory
+  Place there;           ///< of the store to the other's
   sim::Bytes available;  ///< flags inside the data: so much of what is received is there already
   MoveClient* client = nullptr;
   std::uint32_t cookie = 0;

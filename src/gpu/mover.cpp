@@ -15,7 +15,10 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, 
       network_(network),
       moves_(moves),
       payloads_(payloads),
-      port_pace_(setup.port) {
+      port_pace_(setup.port),
+      adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
+      port_(setup.shared_port != nullptr ? *setup.shared_port : own_port_) {
+  if (setup_.payload == sim::Bytes{}) setup_.payload = network.spec().packet.payload;
   largest_unit_ = sim::min(setup.burst, setup.window / 8);  // so that the pipeline keeps its grain
 }
 
@@ -31,8 +34,8 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   to_load_ = move.bytes;
   available_ = move.encoding.flags_inside && move.received > 0 ? move.available : move.bytes;
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
-  const std::int64_t access = std::max<std::int64_t>(
-      move.encoding.access, move.encoding.data_in(network_.spec().packet.payload.count()));
+  const std::int64_t access =
+      std::max<std::int64_t>(move.encoding.access, move.encoding.data_in(setup_.payload.count()));
   const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
   // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
@@ -83,14 +86,14 @@ void Mover::load_more() {
     if (on_the_way_ > sim::Bytes{} && on_the_way_ + loads > setup_.outstanding) return;
     in_flight_ += wire * stores_;
     on_the_way_ += loads;
-    sim::Time port = load_port_free_;
+    sim::Time port = port_.load_free;
     for (int i = skipped; i < move.loads; ++i) {
       const auto n = static_cast<std::uint32_t>(unit.count());
       port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
     }
     const sim::Bytes first = sim::min(unit, sim::Bytes{move.encoding.access}) * streams;
     const sim::Time ready = port + port_pace_.time(first);
-    load_port_free_ = port + port_pace_.time(loads);
+    port_.load_free = port + port_pace_.time(loads);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
                    static_cast<std::uint32_t>(unit.count()), static_cast<std::uint32_t>(loads.count())});
     loaded_ += unit;
@@ -112,14 +115,20 @@ void Mover::see_landed() {
     const sim::Bytes wire = move.encoding.wire(sim::Bytes{unit.bytes});
     const sim::Bytes loads = wire * move.received;
     sim::Time there = events_.now();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(move.received); ++i) {
+    for (std::size_t i = 0; !move.on_chip && i < static_cast<std::size_t>(move.received); ++i) {
       const auto n = static_cast<std::uint32_t>(wire.count());
       there = sim::max(there, memory_.read_at_l2(sources_[i], n, events_.now()));
     }
     there += setup_.poll * move.encoding.reads;
+    if (move.on_chip) {  // what is only passed on does not meet the adders
+      if (move.loads > 1)
+        there = port_.poll_free = sim::max(port_.poll_free, there) + adder_pace_.time(loads);
+      unit.ready = sim::max(unit.ready, there);
+      continue;
+    }
     // Loads of memory are still on their way: what is polled for passes the port before them.
-    poll_port_free_ = sim::max(poll_port_free_, there) + port_pace_.time(loads);
-    unit.ready = sim::max(unit.ready, poll_port_free_);
+    port_.poll_free = sim::max(port_.poll_free, there) + port_pace_.time(loads);
+    unit.ready = sim::max(unit.ready, port_.poll_free);
   }
 }
 
@@ -186,16 +195,18 @@ void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
   const auto at = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.offset}).count());
   const auto wire = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.bytes}).count());
   moves_[unit.move].unacknowledged += sim::Bytes{wire};
-  const auto payload = static_cast<std::uint32_t>(network_.spec().packet.payload.count());
-  const bool burst = setup_.burst > sim::Bytes{};
+  const auto payload = static_cast<std::uint32_t>(setup_.payload.count());
   net::Packet packet;
   packet.flow = unit.move;
   packet.source = setup_.gpu;
   packet.destination = static_cast<net::NodeId>(move.to);
   packet.spread = network_.spread_of(move.address + at);
-  // Values belong to packets that stay whole, so with values on a train is cut here.
+  // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
+  // that are larger than those into which the links would cut it.
   const auto most = static_cast<std::uint32_t>(network_.max_burst().count());
-  const std::uint32_t step = payloads_ != nullptr && !burst ? payload : std::min(wire, most);
+  const bool burst = setup_.burst > sim::Bytes{};
+  const bool whole = !burst && (payloads_ != nullptr || setup_.payload != network_.spec().packet.payload);
+  const std::uint32_t step = whole ? std::min(payload, most) : std::min(wire, most);
   for (std::uint32_t done = 0; done < wire; done += step) {
     packet.offset = at + done;
     packet.payload = static_cast<std::uint16_t>(std::min(step, wire - done));

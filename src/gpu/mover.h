@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/data_path.h"
 #include "gpu/memory_system.h"
 #include "gpu/move.h"
 #include "net/network.h"
@@ -17,30 +18,34 @@
 
 namespace infold::gpu {
 
-class Mover final : public sim::Handler {
+class Mover final : public DataPath, public sim::Handler {
  public:
+  /// When data can pass it: loads from memory, and what is polled for.
+  struct Port {
+    sim::Time load_free;
+    sim::Time poll_free;
+  };
   struct Setup {
     net::NodeId gpu = 0;
     std::uint32_t sender = 0;  ///< which of the GPU's workgroups: takes turns at the links
     sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
-    sim::Bytes outstanding;    ///< bytes of loads on their way to the SM, at most
-    sim::Bytes burst;          ///< 0: packet by packet
-    sim::Bandwidth port;       ///< of the SM, each way
-    sim::Time poll{};          ///< from data's being there to a polling warp's having them
+    sim::Bytes outstanding = sim::Bytes::gib(1024);  ///< bytes of loads on their way to it, at most
+    sim::Bytes burst;                                ///< 0: packet by packet
+    sim::Bandwidth port;                             ///< of the SM, each way
+    sim::Time poll{};             ///< from data's being there to a polling warp's having them
+    sim::Bandwidth adders{};      ///< what is received on chip passes these to be added
+    sim::Bytes payload{};         ///< of a packet; 0: the fabric's
+    Port* shared_port = nullptr;  ///< null: the port is its own
   };
   Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
         MoveTable& moves, net::Payloads* payloads);
 
-  /// Requires: idle(), that is the last move was issued; move.bytes > 0.
-  /// `copies` are moves of the same bytes to further GPUs: what `move` loads is stored to all of them. Only
-  /// `move` is issued and produced; each is complete by itself.
-  void start(const Move& move, std::span<const Move> copies = {});
+  void start(const Move& move, std::span<const Move> copies) override;
+  void start(const Move& move) { start(move, {}); }
   bool idle() const { return !busy_; }
-  std::uint32_t sender() const { return setup_.sender; }
-  /// Of a move whose data carry their flags: everything received before `data` bytes is there now.
-  void available(sim::Bytes data);
-  /// How long it has polled for data that were not there.
-  sim::Time polled() const { return polled_; }
+  std::uint32_t sender() const override { return setup_.sender; }
+  void available(sim::Bytes data) override;
+  sim::Time polled() const override { return polled_; }
   /// Bytes it stored have left for the wire: there is room for more loads.
   void departed(sim::Bytes bytes);
   /// Bytes it stored are visible at their destination; it will know at `at`, which is now or later.
@@ -80,6 +85,7 @@ class Mover final : public sim::Handler {
   MoveTable& moves_;
   net::Payloads* payloads_;  // null: values off
   sim::Pace port_pace_;
+  sim::Pace adder_pace_;
   sim::Bytes largest_unit_;
   sim::Bytes unit_size_;  // of the current move, in data
   sim::Bytes unit_wire_;  // the same as it is stored
@@ -87,8 +93,8 @@ class Mover final : public sim::Handler {
   // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
   std::int64_t stores_ = 1;
   std::vector<MoveId> copies_;  // of the current move
-  sim::Time load_port_free_;
-  sim::Time poll_port_free_;
+  Port own_port_;
+  Port& port_;
   sim::Bytes in_flight_;
   sim::Bytes on_the_way_;  // loads
   bool busy_ = false;

@@ -89,6 +89,8 @@ struct CopyEngineSpec {
   sim::Bytes payload = 256_B;
   sim::Bytes in_flight = 128_KiB;
   sim::Bandwidth rate = 400_GBps;
+  sim::Time command = 1500_ns;
+  sim::Time signal = 500_ns;
 
   template <class V>
   void visit(V& v) {
@@ -96,6 +98,50 @@ struct CopyEngineSpec {
     v.field("payload", payload, sim::between(16_B, 4_KiB), "bytes of one request or packet");
     v.field("in_flight", in_flight, sim::between(256_B, 64_MiB), "bytes one engine has under way, at most");
     v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "bytes one engine moves a second, at most");
+    v.field("command", command, sim::between(0_ns, 1'000'000_ns),
+            "time an engine spends on fetching and decoding a copy's command before it begins to load");
+    v.field("signal", signal, sim::between(0_ns, 1'000'000_ns),
+            "time from a copy's last acknowledgement to its completion being signalled");
+  }
+};
+
+struct AceSpec {
+  static constexpr std::string_view kAbout =
+      "An accelerator for collectives at the GPU's ports (as ACE, Rashidi et al., ISCA 2021): memory, adders "
+      "and state machines of its own. Sizes are those of the paper.";
+  sim::Bytes sram = 4_MiB;
+  int machines = 16;
+  sim::Bytes message = 8_KiB;
+  sim::Bytes chunk = 64_KiB;
+  sim::Bytes read_ahead = 16_KiB;
+  int alus = 4;
+  sim::Bytes alu_width = 64_B;
+  sim::Frequency clock = 1245_MHz;
+  sim::Bandwidth bus = 500_GBps;
+  sim::Time start = 1000_ns;
+
+  /// What all adders together take in.
+  sim::Bandwidth rate() const {
+    return sim::Bandwidth::bytes_per_s(alus * alu_width.count() * clock.count_hz());
+  }
+
+  template <class V>
+  void visit(V& v) {
+    v.field("sram", sram, sim::between(64_KiB, 16_GiB),
+            "its memory: received messages and what was read ahead; bounds what is in flight");
+    v.field("machines", machines, sim::between(1, 256),
+            "state machines; each walks one channel of a program");
+    v.field("message", message, sim::between(512_B, 16_MiB), "bytes handed on at once");
+    v.field("chunk", chunk, sim::between(512_B, 256_MiB), "bytes an algorithm passes on at once, at most");
+    v.field("read_ahead", read_ahead, sim::between(512_B, 128_KiB),
+            "bytes a state machine has between their load from memory and their leaving, at most");
+    v.field("alus", alus, sim::between(1, 1024), "adders");
+    v.field("alu_width", alu_width, sim::between(4_B, 4_KiB), "bytes of one operand an adder takes a clock");
+    v.field("clock", clock, sim::between(1_MHz, 100'000_MHz), "their clock");
+    v.field("bus", bus, sim::between(1_GBps, 100'000_GBps),
+            "bytes a second that it loads from the GPU's memory, at most");
+    v.field("start", start, sim::between(0_ns, 1'000'000_ns),
+            "from the stream's reaching a collective to its state machines' beginning");
   }
 };
 

@@ -53,9 +53,10 @@ std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const std::string more =
       report.residency ? fmt::format(" {:>8} {:>8}", narrow(r.resident.in_us()), narrow(r.moving.in_us()))
                        : "";
+  const std::string algo = row.engine == "sm" ? row.algo : fmt::format("{}/{}", row.algo, row.engine);
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
   return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}{}  {}\n",
-                     row.bytes.count(), row.count, report.dtype, report.op, row.system, row.algo, row.proto,
+                     row.bytes.count(), row.count, report.dtype, report.op, row.system, algo, row.proto,
                      narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, more, burst_text(r.burst));
 }
 
@@ -111,6 +112,7 @@ std::string bench_json(const BenchReport& report) {
                        {"hbm_bytes_per_gpu", r.hbm_bytes_per_gpu},
                        {"l2_bytes_per_gpu", r.l2_bytes_per_gpu},
                        {"sms", r.sms},
+                       {"sm_us_per_gpu", rounded(r.sm_time.in_us())},
                        {"resident_us", rounded(r.resident.in_us())},
                        {"moving_us", rounded(r.moving.in_us())},
                        {"burst_bytes", r.burst.count()}});

@@ -49,8 +49,8 @@ nlohmann::ordered_json value_of(const std::string& text) {
 
 std::string beside_text(const BesideReport& b) {
   const study::BesideResult& r = b.result;
-  std::string text = fmt::format("# beside {} of {} bytes by {}/{} on {}, {} SMs a GPU\n", b.collective,
-                                 b.bytes.count(), b.algorithm, b.protocol, b.system, r.sms);
+  std::string text = fmt::format("# beside {} of {} bytes by {}/{}/{} on {}, {} SMs a GPU\n", b.collective,
+                                 b.bytes.count(), b.algorithm, b.protocol, b.engine, b.system, r.sms);
   const auto row = [&](std::string_view name, sim::Time alone, sim::Time beside, double slowdown, int count) {
     text += fmt::format("{:<16} {:>12.2f} us alone {:>12.2f} us beside {:>+8.1f} %  ({} timed)\n", name,
                         alone.in_us(), beside.in_us(), slowdown * 100, count);
@@ -76,6 +76,7 @@ nlohmann::ordered_json beside_json(const BesideReport& b) {
           {"system", b.system},
           {"algo", b.algorithm},
           {"proto", b.protocol},
+          {"engine", b.engine},
           {"bytes", b.bytes.count()},
           {"sms", r.sms},
           {"kernel_alone_us", rounded(r.kernel_alone.in_us())},

@@ -16,6 +16,7 @@ struct BesideReport {
   std::string system;
   std::string algorithm;
   std::string protocol;
+  std::string engine;
   sim::Bytes bytes;
   study::BesideResult result;
 };

@@ -12,6 +12,7 @@
 
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "study/engine_copy.h"
 #include "study/kernel_build.h"
 #include "study/stream.h"
 
@@ -30,13 +31,14 @@ class Kernels final : public sim::Handler {
       : core_(core), plan_(build(job, core)), stream_(core.dispatcher().add_stream(0)) {}
 
   void enqueue(int times) {
+    left_ = times;
+    if (plan_.copy) return copy_.start(*plan_.copy);
     for (int i = 0; i < times; ++i) {
       plan_.list->enqueue(stream_, core_.events().now());
       const gpu::EventId ended = core_.dispatcher().add_event();
       core_.dispatcher().record(stream_, ended);
       core_.dispatcher().notify(ended, *this, 0);
     }
-    left_ = times;
   }
   bool done() const { return left_ == 0; }
   /// Mean of one. Requires: done, and two or more were enqueued.
@@ -44,17 +46,17 @@ class Kernels final : public sim::Handler {
     return (ends_.back() - ends_.front()) / static_cast<std::int64_t>(ends_.size() - 1);
   }
   sim::Time ended() const { return ends_.back(); }
-  std::size_t kernels() const { return plan_.list->size(); }
 
  private:
   void handle(std::uint32_t) override {
     ends_.push_back(core_.events().now());
-    --left_;
+    if (--left_ > 0 && plan_.copy) copy_.start(*plan_.copy);
   }
 
   gpu::Core& core_;
   KernelPlan plan_;
   gpu::StreamId stream_;
+  EngineCopy copy_{core_, *this, 0};
   int left_ = 0;
   std::vector<sim::Time> ends_;
 };
@@ -146,9 +148,6 @@ class Scene {
 std::optional<std::string> refuse(const BesideJob& job) {
   if (auto why = refuse(job.kernel)) return why;
   if (auto why = refuse(job.collective)) return why;
-  if (const auto* copy = std::get_if<CopyKernel>(&job.kernel.kernel);
-      copy != nullptr && copy->by == CopyBy::kDma)
-    return "a copy by engines is not timed beside a collective; use --engine sm";
   const int sms = job.collective.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
     return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
@@ -168,7 +167,7 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   const coll::Program program = program_of(job.collective);
   const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
-  r.sms = program.channels;
+  r.sms = program.engine == coll::Engine::kSm ? program.channels : 0;
 
   Scene only_collective(job, program, burst);
   if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);

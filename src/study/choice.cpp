@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "coll/engine_tuning.h"
 #include "coll/estimate.h"
 #include "sim/check.h"
 
@@ -20,6 +22,8 @@ constexpr sim::Bytes kLongEnough = sim::Bytes::mib(64);
 /// A program that long takes too long to look at, and is not the fastest.
 constexpr std::int64_t kTooManySteps = 5'000'000;
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
 class Guess {
  public:
   explicit Guess(const CollectiveJob& job)
@@ -31,9 +35,10 @@ class Guess {
     std::iota(gpus_.begin(), gpus_.end(), 0);
   }
 
-  double time_us(const Choice& choice) const {
+  /// A time that is not less than `limit` may be given as never.
+  double time_us(const Choice& choice, double limit_us) const {
     if (choice.protocol == coll::Protocol::kSimple || job_.bytes <= kLongEnough)
-      return time_of(choice, job_.bytes);
+      return time_of(choice, job_.bytes, limit_us);
     const sim::Bytes step = coll::size_of(job_.type) * job_.gpus;
     const auto whole = [&](sim::Bytes n) { return step * (n.count() / step.count()); };
     const sim::Bytes half = whole(kLongEnough / 2);
@@ -44,16 +49,22 @@ class Guess {
   }
 
  private:
-  double time_of(const Choice& choice, sim::Bytes bytes) const {
-    const coll::Request request{.collective = job_.collective,
-                                .bytes = bytes,
-                                .gpus = gpus_,
-                                .fabric = &blueprint_,
-                                .tuning = coll::for_protocol(job_.system->coll, choice.protocol),
-                                .root = job_.root};
-    if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return sim::Time::never().in_us();
-    const coll::Program program = coll::compile(*choice.algorithm, request);
-    return estimator_.time(program, gpus_).in_us();
+  double time_of(const Choice& choice, sim::Bytes bytes, double limit_us = kNever) const {
+    const coll::Request request{
+        .collective = job_.collective,
+        .bytes = bytes,
+        .gpus = gpus_,
+        .fabric = &blueprint_,
+        .tuning = coll::tuning_for(job_.system->coll, choice.protocol, job_.engine, job_.system->machine.gpu),
+        .root = job_.root,
+        .engine = job_.engine};
+    if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return kNever;
+    const coll::Program program = coll::compile_on(*choice.algorithm, request, job_.system->machine.gpu);
+    if (coll::refuse_engine(program, job_.system->machine.gpu)) return kNever;
+    const sim::Time limit =
+        limit_us < kNever ? sim::Time::ps(static_cast<std::int64_t>(limit_us * 1e6) + 1) : sim::Time::never();
+    const sim::Time time = estimator_.time(program, gpus_, limit);
+    return time == sim::Time::never() ? kNever : time.in_us();
   }
 
   const CollectiveJob& job_;
@@ -71,7 +82,9 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
   for (const coll::Algorithm* a : algorithms) {
     if (!a->offers(job.collective)) continue;
     for (const coll::Protocol p : protocols) {
-      if (p == coll::Protocol::kSimple || !a->puts) all.push_back({a, p});
+      // Only threads can poll for flags inside data, and only a fence makes stores into outputs safe.
+      if (p == coll::Protocol::kSimple || (!a->puts && job.engine == coll::Engine::kSm))
+        all.push_back({a, p});
     }
   }
   return all;
@@ -97,9 +110,9 @@ Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
   if (offers.size() == 1) return offers.front();
   const Guess guess(job);
   Choice best = offers.front();
-  double least = guess.time_us(best);
+  double least = guess.time_us(best, kNever);
   for (const Choice& offer : offers.subspan(1)) {
-    const double time = guess.time_us(offer);
+    const double time = guess.time_us(offer, least);
     if (time >= least) continue;
     least = time;
     best = offer;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <set>
 
+#include "coll/engine_tuning.h"
 #include "gpu/machine.h"
 #include "sim/check.h"
 #include "sim/random.h"
@@ -115,14 +115,21 @@ class Bench {
 
 /// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
 /// what busbw counts, whatever the algorithm.
-double payload_bound(const gpu::Machine& machine) {
+double payload_bound(const gpu::Machine& machine, coll::Engine engine) {
   int links = 0;
   for (int g = 0; g < machine.gpus(); ++g)
     links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
   const net::FabricSpec& fabric = machine.spec().fabric;
-  const auto payload = static_cast<double>(fabric.packet.payload.count());
-  const auto whole = static_cast<double>((fabric.packet.payload + fabric.packet.header).count());
+  const sim::Bytes data =
+      engine == coll::Engine::kSm ? fabric.packet.payload : machine.spec().gpu.copy.payload;
+  const auto payload = static_cast<double>(data.count());
+  const auto whole = static_cast<double>((data + fabric.packet.header).count());
   return links * fabric.link.rate.in_gbps() * payload / whole;
+}
+
+/// By each GPU for as long as it runs.
+int sms_held(const coll::Program& program) {
+  return program.engine == coll::Engine::kSm ? program.channels : 0;
 }
 
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
@@ -132,7 +139,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
   if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
   r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, program.ranks);
-  r.bound_gbps = payload_bound(machine);
+  r.bound_gbps = payload_bound(machine, program.engine);
   INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
                "no collective is faster than the links of its GPUs");
   if (job.check) r.wrong = bench.wrong();
@@ -145,16 +152,19 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.wire_bytes_per_gpu = wire / share;
   std::uint64_t hbm = 0;
   std::uint64_t l2 = 0;
+  sim::Time sm_time;
   for (int g = 0; g < machine.gpus(); ++g) {
     const gpu::MemorySystem& memory = machine.gpu(g).memory();
     hbm += memory.hbm_read_bytes() + memory.hbm_written_bytes() + memory.unwritten();
     l2 += memory.traffic().total().l2_read + memory.traffic().total().l2_written;
+    sm_time += machine.gpu(g).sm_time()[gpu::Actor::kCollective];
   }
+  r.sm_time = sm_time / static_cast<std::int64_t>(share);
   r.hbm_bytes_per_gpu = hbm / share;
   r.l2_bytes_per_gpu = l2 / share;
-  r.sms = program.channels * job.concurrent;
+  r.sms = sms_held(program) * job.concurrent;
   const coll::Residency residency = bench.residency();
-  const auto workgroups = static_cast<std::int64_t>(share) * r.sms;
+  const auto workgroups = std::max<std::int64_t>(static_cast<std::int64_t>(share) * r.sms, 1);
   r.resident = residency.resident / workgroups;
   r.moving = (residency.resident - residency.waiting) / workgroups;
   r.packet_hops = machine.network().packet_hops();
@@ -173,30 +183,32 @@ std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
   return groups;
 }
 
+coll::Tuning tuning_of(const CollectiveJob& job) {
+  return coll::tuning_for(job.system->coll, job.protocol, job.engine, job.system->machine.gpu);
+}
+
 coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus,
                           const net::Blueprint& blueprint) {
   if (job.program != nullptr) return *job.program;
-  return coll::compile(*job.algorithm, {.collective = job.collective,
-                                        .bytes = job.bytes,
-                                        .gpus = gpus,
-                                        .fabric = &blueprint,
-                                        .tuning = coll::for_protocol(job.system->coll, job.protocol),
-                                        .root = job.root});
+  return coll::compile_on(*job.algorithm,
+                          {.collective = job.collective,
+                           .bytes = job.bytes,
+                           .gpus = gpus,
+                           .fabric = &blueprint,
+                           .tuning = tuning_of(job),
+                           .root = job.root,
+                           .engine = job.engine},
+                          job.system->machine.gpu);
 }
 
-/// What the most loaded rank needs in its GPU's memory: vectors, scratch, and a buffer for each connection.
+/// What the most loaded rank needs in its GPU's memory: vectors, scratch, a buffer for each connection, and
+/// for copy engines one for the sums of each channel.
 sim::Bytes memory_of(const coll::Program& program) {
-  std::vector<std::int64_t> connections(static_cast<std::size_t>(program.ranks));
-  for (int rank = 0; rank < program.ranks; ++rank) {
-    for (int channel = 0; channel < program.channels; ++channel) {
-      std::set<int> senders;
-      for (const coll::Step& s : program.steps(rank, channel)) senders.insert(s.from.begin(), s.from.end());
-      connections[static_cast<std::size_t>(rank)] += static_cast<std::int64_t>(senders.size());
-    }
-  }
   const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
-  return sizes.input + sizes.output + program.scratch +
-         program.tuning.buffer * *std::ranges::max_element(connections);
+  const sim::Bytes vectors = sizes.input + sizes.output + program.scratch;
+  if (program.engine == coll::Engine::kAce) return vectors;
+  const int sums = program.engine == coll::Engine::kDma ? program.channels : 0;
+  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program) + sums);
 }
 
 std::string gib(sim::Bytes b) {
@@ -222,7 +234,8 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
     return fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                        sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
   }
-  if (const int sms = program.channels * job.concurrent; sms > gpu.sms) {
+  if (auto why = coll::refuse_engine(program, gpu)) return why;
+  if (const int sms = sms_held(program) * job.concurrent; sms > gpu.sms) {
     return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
                        program.channels, sms, gpu.sms);
   }
@@ -233,6 +246,8 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
+  if (job.engine == coll::Engine::kCollectiveEngine)
+    return "the collective engine runs in-network programs only; there is sm, dma, ace";
   if (job.program != nullptr) return std::nullopt;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
     return fmt::format(
@@ -258,8 +273,9 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
                               .bytes = job.bytes,
                               .gpus = gpus,
                               .fabric = nullptr,
-                              .tuning = coll::for_protocol(job.system->coll, job.protocol),
-                              .root = job.root};
+                              .tuning = tuning_of(job),
+                              .root = job.root,
+                              .engine = job.engine};
   if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
     return fmt::format(
         "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",

@@ -29,6 +29,7 @@ struct CollectiveJob {
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program
   const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
   coll::Protocol protocol = coll::Protocol::kSimple;
+  coll::Engine engine = coll::Engine::kSm;
   coll::Collective collective = coll::Collective::kAllReduce;
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;
@@ -58,6 +59,7 @@ struct CollectiveResult {
   std::uint64_t l2_bytes_per_gpu = 0;    ///< read and written at L2: what the algorithm moves
   std::uint64_t hbm_bytes_per_gpu = 0;   ///< read and written at memory: what L2 could not keep
   int sms = 0;                           ///< held on each GPU while it runs
+  sim::Time sm_time;                     ///< that its workgroups had of a GPU's SMs, per iteration
   sim::Time resident;                    ///< of a workgroup on its SM, mean, per iteration
   sim::Time moving;                      ///< of that, not waiting for data, room or acknowledgements
   sim::Bytes burst;                      ///< that was used; 0: packet by packet

@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/copy_engine.h"
 #include "gpu/core.h"
 #include "gpu/kernel_list.h"
 #include "sim/check.h"
 #include "sim/event_queue.h"
+#include "study/engine_copy.h"
 #include "study/kernel_build.h"
 
 namespace infold::study {
@@ -84,7 +84,7 @@ class Run final : public sim::Handler {
   void start(KernelPlan& plan) {
     finished_ = false;
     if (plan.copy) {
-      start_engines(plan);
+      engines_.start(*plan.copy);
       return;
     }
     const gpu::StreamId stream = core_.dispatcher().add_stream(0);
@@ -94,26 +94,7 @@ class Run final : public sim::Handler {
     core_.dispatcher().notify(done, *this, 0);
   }
 
-  /// All engines share the copy.
-  void start_engines(const KernelPlan& plan) {
-    const int n = job_.gpu->copy.engines;
-    const std::int64_t block = gpu::AddressSpace::kBufferBlock;
-    const std::int64_t blocks = (plan.copy->bytes.count() + block - 1) / block;
-    const std::int64_t each = (blocks + n - 1) / n;
-    for (std::int64_t first = 0; first < blocks; first += each) {
-      const auto engine = static_cast<std::size_t>(first / each);
-      if (engine == engines_.size()) {
-        engines_.push_back(std::make_unique<gpu::CopyEngine>(*job_.gpu, events_, core_.memory()));
-      }
-      const sim::Bytes bytes{std::min(each * block, plan.copy->bytes.count() - first * block)};
-      ++copying_;
-      engines_[engine]->copy(plan.copy->from + static_cast<std::uint64_t>(first),
-                             plan.copy->to + static_cast<std::uint64_t>(first), bytes, *this, 1);
-    }
-  }
-
-  void handle(std::uint32_t copied) override {
-    if (copied != 0 && --copying_ > 0) return;
+  void handle(std::uint32_t) override {
     finished_ = true;
     ended_ = events_.now();
   }
@@ -137,8 +118,7 @@ class Run final : public sim::Handler {
   sim::EventQueue events_;
   gpu::Core core_;
   Squatter squatter_;
-  std::vector<std::unique_ptr<gpu::CopyEngine>> engines_;
-  int copying_ = 0;
+  EngineCopy engines_{core_, *this, 0};
   bool finished_ = false;
   sim::Time ended_;
   KernelResult result_;

@@ -72,7 +72,7 @@ TEST(Overrides, SayWhatIsWrong) {
   EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system dgx-a100' lists them)");
   EXPECT_EQ(error("gpu.copy=1"),
             "--set: 'gpu.copy' is a group of parameters (gpu.copy.engines, gpu.copy.payload, "
-            "gpu.copy.in_flight, gpu.copy.rate)");
+            "gpu.copy.in_flight, gpu.copy.rate, gpu.copy.command, gpu.copy.signal)");
   EXPECT_EQ(error("gpus"), "--set: 'gpus' is not of the form path=value");
   EXPECT_EQ(error("=3"), "--set: '=3' is not of the form path=value");
   EXPECT_EQ(error("gpus="), "--set: gpus: no value after '='");

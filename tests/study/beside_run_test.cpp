@@ -89,10 +89,29 @@ TEST_F(Beside, IsTheSameEveryTime) {
   EXPECT_EQ(a.collective, b.collective);
 }
 
+TEST_F(Beside, CopyEnginesCompeteForMemoryAndNotForSms) {
+  const BesideJob j = job(CopyKernel{.bytes = 64_MiB, .by = CopyBy::kDma}, {});
+  const auto outcome = run(j, {});
+  const auto* r = std::get_if<BesideResult>(&outcome);
+  ASSERT_NE(r, nullptr);
+  EXPECT_GT(r->kernel_slowdown(), 0);
+  EXPECT_GE(r->traffic[gpu::Actor::kCopy].l2_read, 64u * 1024 * 1024);
+  EXPECT_EQ(r->sm_time[gpu::Actor::kCopy], sim::Time{});
+}
+
+TEST_F(Beside, ACollectiveOfTheAcceleratorLeavesAllSmsToAProduct) {
+  BesideJob j = job(gemm(), {});
+  j.collective.engine = coll::Engine::kAce;
+  const auto outcome = run(j, {});
+  const auto* r = std::get_if<BesideResult>(&outcome);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->sms, 0);
+  EXPECT_EQ(r->sm_time[gpu::Actor::kCollective], sim::Time{});
+  EXPECT_GT(r->traffic[gpu::Actor::kCollective].l2_read, 0u);
+}
+
 TEST_F(Beside, RefusesWhatItCanNotTime) {
-  BesideJob j = job(CopyKernel{.bytes = 1_MiB, .by = CopyBy::kDma}, {});
-  EXPECT_TRUE(std::holds_alternative<JobRefused>(run(j, {})));
-  j = job(gemm(), {});
+  BesideJob j = job(gemm(), {});
   j.core.reserved_sms = 16;
   EXPECT_TRUE(std::holds_alternative<JobRefused>(run(j, {})));
 }

@@ -1,0 +1,28 @@
+// The table of crews.
+#include "coll/crew.h"
+
+#include "coll/ace_crew.h"
+#include "coll/dma_crew.h"
+#include "coll/sm_crew.h"
+#include "sim/check.h"
+
+namespace infold::coll {
+
+std::unique_ptr<Crew> make_crew(CrewContext context) {
+  switch (context.program.engine) {
+    case Engine::kSm:
+      return std::make_unique<SmCrew>(std::move(context));
+    case Engine::kDma:
+      return std::make_unique<DmaCrew>(std::move(context));
+    case Engine::kAce: {
+      const sim::Time start = context.machine.spec().gpu.ace.start;
+      return std::make_unique<AceCrew>(std::move(context), start);
+    }
+    case Engine::kCollectiveEngine:
+      break;
+  }
+  INFOLD_CHECK(false, "a program runs on an engine that there is (study::refuse)");
+  return nullptr;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,43 @@
+// Turns of ranks at engines that hold no SM.
+#include "coll/engine_crew.h"
+
+namespace infold::coll {
+
+EngineCrew::EngineCrew(CrewContext context, sim::Time start)
+    : context_(std::move(context)), start_(start), wiring_(context_, *this) {
+  for (int rank = 0; rank < context_.program.ranks; ++rank) turns_.emplace_back(*this, rank);
+}
+
+void EngineCrew::enqueue(int rank, sim::Time at) {
+  gpu::Gpu& gpu = context_.gpu(rank);
+  gpu::Launch launch;
+  launch.work = &turns_[static_cast<std::size_t>(rank)];
+  launch.workgroups = 0;
+  launch.actor = gpu::Actor::kCollective;
+  gpu.core().dispatcher().enqueue(gpu.communication_stream(context_.stream), launch, at);
+}
+
+void EngineCrew::Turn::begin(gpu::KernelId id, int) {
+  id_ = id;
+  sim::EventQueue& events = owner_.context_.machine.events();
+  events.schedule(events.now() + owner_.start_, sim::Priority::kWork, owner_,
+                  static_cast<std::uint32_t>(rank_));
+}
+
+void EngineCrew::Turn::channel_done() {
+  if (--left_ == 0) owner_.context_.gpu(rank_).core().dispatcher().engine_done(id_);
+}
+
+void EngineCrew::handle(std::uint32_t index) {
+  const int rank = static_cast<int>(index);
+  turns_[index].channels_begin();
+  for (int channel = 0; channel < context_.program.channels; ++channel)
+    wiring_.runner(rank, channel).start(context_.gpu(rank), take_path(rank, channel));
+}
+
+void EngineCrew::runner_done(Runner& runner) {
+  release_path(runner.rank(), runner.channel());
+  turns_[static_cast<std::size_t>(runner.rank())].channel_done();
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,79 @@
+// Rates: a resource gives all flows through it the same, and a flow goes as fast as its slowest resource.
+#include "coll/fluid.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace infold::coll {
+
+Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most, sim::Time now) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<FlowId>(flows_.size()));
+    flows_.emplace_back();
+  }
+  const FlowId id = free_.back();
+  free_.pop_back();
+  Flow& flow = flows_[id];
+  flow.way = way;
+  flow.left = bytes;
+  flow.rate = 0;
+  flow.most = most;
+  flow.since = now;
+  for (const Share& s : way) {
+    resources_[s.resource].weight += s.weight;
+    resources_[s.resource].flows.push_back(id);
+  }
+  change(way, now);
+  if (way.empty()) set_rate(id, now);
+  return id;
+}
+
+void Fluid::change(std::span<const Share> way, sim::Time now) {
+  ++changes_;
+  for (const Share& s : way) {
+    for (const FlowId id : resources_[s.resource].flows) {
+      if (flows_[id].seen == changes_) continue;
+      flows_[id].seen = changes_;
+      set_rate(id, now);
+    }
+  }
+}
+
+void Fluid::set_rate(FlowId id, sim::Time now) {
+  Flow& flow = flows_[id];
+  double rate = flow.most;
+  for (const Share& s : flow.way) {
+    const Resource& r = resources_[s.resource];
+    rate = std::min(rate, r.rate / r.weight);
+  }
+  if (flow.rate > 0 && std::abs(rate - flow.rate) <= flow.rate * 1e-9) return;
+  const auto elapsed = static_cast<double>((now - flow.since).count_ps());
+  flow.left = std::max(flow.left - elapsed * flow.rate, 0.0);
+  flow.since = now;
+  flow.rate = rate;
+  ++flow.version;
+  ends_.push({now + sim::Time::ps(static_cast<std::int64_t>(std::ceil(flow.left / rate))), id, flow.version});
+}
+
+sim::Time Fluid::next() {
+  while (!ends_.empty() && ends_.top().version != flows_[ends_.top().flow].version) ends_.pop();
+  return ends_.empty() ? sim::Time::never() : ends_.top().at;
+}
+
+Fluid::FlowId Fluid::end_next() {
+  const sim::Time now = next();
+  const FlowId id = ends_.top().flow;
+  ends_.pop();
+  Flow& flow = flows_[id];
+  ++flow.version;
+  for (const Share& s : flow.way) {
+    Resource& r = resources_[s.resource];
+    std::erase(r.flows, id);
+    r.weight = r.flows.empty() ? 0 : r.weight - s.weight;
+  }
+  change(flow.way, now);
+  free_.push_back(id);
+  return id;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,68 @@
+// Flows that share resources fairly, as a fluid: what a link gives a flow changes whenever another begins or
+// ends. For estimates: no packets, one event a flow.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace infold::coll {
+
+class Fluid {
+ public:
+  using FlowId = std::uint32_t;
+  /// A flow sends `weight` of its bytes through a resource.
+  struct Share {
+    std::uint32_t resource;
+    double weight;
+  };
+
+  /// Bytes a picosecond. Returns its number.
+  std::uint32_t add_resource(double rate) {
+    resources_.push_back({.rate = rate, .weight = 0, .flows = {}});
+    return static_cast<std::uint32_t>(resources_.size() - 1);
+  }
+
+  /// Begins a flow that takes no more than `most` bytes a picosecond. `way` must outlive it.
+  FlowId begin(std::span<const Share> way, double bytes, double most, sim::Time now);
+  /// When the next flow ends; never if there is none.
+  sim::Time next();
+  /// Ends that flow. Requires: there is one.
+  FlowId end_next();
+
+ private:
+  struct Flow {
+    std::span<const Share> way;
+    double left = 0;
+    double rate = 0;
+    double most = 0;
+    sim::Time since;
+    std::uint32_t version = 0;  // of its end
+    std::uint32_t seen = 0;     // by which change
+  };
+  struct Resource {
+    double rate;
+    double weight;  // of all flows through it
+    std::vector<FlowId> flows;
+  };
+  struct End {
+    sim::Time at;
+    FlowId flow;
+    std::uint32_t version;
+    bool operator>(const End& o) const { return at != o.at ? at > o.at : flow > o.flow; }
+  };
+  void change(std::span<const Share> way, sim::Time now);
+  void set_rate(FlowId id, sim::Time now);
+
+  std::vector<Resource> resources_;
+  std::vector<Flow> flows_;
+  std::vector<FlowId> free_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::uint32_t changes_ = 0;
+};
+
+}  // namespace infold::coll
