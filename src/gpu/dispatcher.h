@@ -44,6 +44,8 @@ class Dispatcher final : public sim::Handler {
   void notify(EventId event, sim::Handler& handler, std::uint32_t arg);
 
   void workgroup_done(KernelId kernel, int sm);
+  /// The same of a launch without workgroups, which takes no SM: an engine does it.
+  void engine_done(KernelId kernel) { complete(kernel); }
 
   Sm& sm(int i) { return sms_[static_cast<std::size_t>(i)]; }
   /// SMs that workgroups of this actor may use.
