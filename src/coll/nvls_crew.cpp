@@ -9,14 +9,15 @@ NvlsCrew::NvlsCrew(CrewContext context) : context_(std::move(context)) {
   const Program& program = context_.program;
   const NvlsTuning& t = program.tuning.nvls;
   inc::SwitchUnits* units = context_.machine.units();
-  const sim::Bytes block = sim::min(units->spec().payload, units->spec().sm_payload);
+  const sim::Bytes packet = sim::min(units->spec().payload, units->spec().sm_payload);
+  const sim::Bytes block = packet * burst_of(context_, packet);
   const auto output = buffer_sizes(program.collective, program.bytes, program.ranks).output;
   sim::Bytes buffer = output;
   std::vector<sim::Bytes> buffers;
   for (int channel = 0; channel < program.channels; ++channel) {
     const Step& step = program.steps(0, channel).front();
     const Rounds& rounds = rounds_.emplace_back(step, program.ranks, block);
-    inc::RegionPlan plan = region_plan(step, context_, block);
+    inc::RegionPlan plan = region_plan(step, context_, packet);
     plan.part = sim::Bytes{rounds.chunk()};
     plan.bytes = plan.part * rounds.parts();
     auto added = units->regions().add(std::move(plan));

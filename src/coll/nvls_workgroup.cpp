@@ -36,11 +36,12 @@ NvlsWorkgroup::NvlsWorkgroup(const Setup& setup, const CrewContext& context, con
 
 void NvlsWorkgroup::start(std::vector<NvlsWorkgroup*> others) {
   const NvlsTuning& t = context_.program.tuning.nvls;
+  const sim::Bytes burst = context_.machine.options().burst;
   others_ = std::move(others);
   if (share_->copies_in())
-    copiers_[kScatter] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.scatter_warps), {});
+    copiers_[kScatter] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.scatter_warps), burst);
   if (share_->copies_out())
-    copiers_[kGather] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.gather_warps), {});
+    copiers_[kGather] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.gather_warps), burst);
   started_ = true;
   advance();
 }

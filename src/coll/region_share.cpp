@@ -7,11 +7,28 @@
 
 namespace infold::coll {
 
-inc::RegionPlan region_plan(const Step& step, const CrewContext& context, sim::Bytes block) {
+int burst_of(const CrewContext& context, sim::Bytes packet) {
+  constexpr sim::Bytes kMost = 512_B;  // longer ones would be too coarse for ALUs and home ports
+  const gpu::MachineSpec& spec = context.machine.spec();
+  const sim::Bytes most = sim::min(context.machine.options().burst, kMost);
+  std::int64_t entries = spec.inc.table_bytes.count() / spec.inc.payload.count();
+  if (spec.inc.table_entries > 0) entries = std::min<std::int64_t>(entries, spec.inc.table_entries);
+  const sim::Bytes room = spec.fabric.switch_chip.buffer / 8;
+  std::int64_t burst = std::max<std::int64_t>(1, most.count() / packet.count());
+  const auto fits = [&](sim::Bytes whole) { return whole.count() % (packet * burst).count() == 0; };
+  while (burst > 1 && (burst * 8 > entries || (packet + spec.fabric.packet.header) * burst > room ||
+                       !fits(spec.fabric.interleave_block) || !fits(spec.inc.wave)))
+    burst /= 2;
+  return static_cast<int>(burst);
+}
+
+inc::RegionPlan region_plan(const Step& step, const CrewContext& context, sim::Bytes packet) {
   const Program& program = context.program;
   inc::RegionPlan plan;
+  if (step.net != NetOp::kMeet) plan.burst = burst_of(context, packet);
+  const sim::Bytes block = packet * plan.burst;
   for (const int gpu : context.gpus) plan.members.push_back(static_cast<net::NodeId>(gpu));
-  plan.block = step.net == NetOp::kMeet ? kMeeting : block;
+  plan.block = step.net == NetOp::kMeet ? kMeeting : packet;
   plan.bytes = step.net == NetOp::kMeet ? kMeeting : step.bytes;
   if (step.who == NetWho::kOwner) {
     // Every rank's share is whole blocks, the last of them with less in it.

@@ -17,7 +17,9 @@ namespace infold::coll {
 inline constexpr sim::Bytes kMeeting{16};
 
 /// The region that the switches know a step by.
-inc::RegionPlan region_plan(const Step& step, const CrewContext& context, sim::Bytes block);
+inc::RegionPlan region_plan(const Step& step, const CrewContext& context, sim::Bytes packet);
+/// Packets of so many bytes that may travel as one without distorting tables, buffers or waves.
+int burst_of(const CrewContext& context, sim::Bytes packet);
 
 class RegionShare;
 

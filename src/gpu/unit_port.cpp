@@ -95,6 +95,7 @@ void UnitPort::send(net::PacketKind kind, inc::RegionId id, std::uint32_t offset
   p.flow = inc::Tag{id, static_cast<std::uint16_t>(memberships_[id].rank), 1}.flow();
   p.offset = offset;
   p.payload = payload;
+  p.packets = region(id).packets(payload > 0 ? payload : block_bytes(id, offset).count());
   p.source = gpu_;
   p.spread = units_.regions().way(id, offset);
   p.values = values;

@@ -52,8 +52,9 @@ std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
     region->trees_.push_back(std::move(*tree));
   }
   // Whole packets for every rank; the last ones may have less, or none.
-  const std::int64_t packet = plan.block > sim::Bytes{} ? plan.block.count() : spec_.payload.count();
-  INFOLD_CHECK(packet <= spec_.payload.count(), "an entry has room for a block");
+  region->packet_ = plan.block > sim::Bytes{} ? plan.block.count() : spec_.payload.count();
+  INFOLD_CHECK(region->packet_ <= spec_.payload.count(), "an entry has room for a packet");
+  const std::int64_t packet = region->packet_ * plan.burst;
   const auto ranks = static_cast<std::int64_t>(plan.members.size());
   const std::int64_t packets = (plan.bytes.count() + packet - 1) / packet;
   region->block_ = static_cast<std::uint32_t>(packet);

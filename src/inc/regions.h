@@ -30,6 +30,7 @@ struct RegionPlan {
   int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
   int job = 0;       ///< for sharing tables by job
   sim::Bytes block;  ///< of one packet, at most inc.payload, which it is if 0
+  int burst = 1;     ///< so many packets travel, and are summed, as one; each still counts
   sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one each
 };
 
@@ -83,12 +84,19 @@ class Region {
     return plan.members[static_cast<std::size_t>(home_rank(offset))];
   }
   const Tree& tree(std::uint16_t way) const { return trees_[way]; }
-  /// Bytes of one packet, and bytes that one rank is home of in a row.
+  /// Packets that so many bytes, or a request for them, stand for.
+  std::uint16_t packets(std::int64_t bytes) const {
+    return static_cast<std::uint16_t>(bytes <= packet_ ? 1 : (bytes + packet_ - 1) / packet_);
+  }
+  /// Entries that a block takes in a table.
+  std::uint32_t weight() const { return static_cast<std::uint32_t>(plan.burst); }
+  /// Bytes of one packet or burst, and bytes that one rank is home of in a row.
   std::uint32_t block() const { return block_; }
   std::uint32_t part() const { return part_; }
 
  private:
   friend class Regions;
+  std::int64_t packet_ = 1;
   std::uint32_t block_ = 1;
   std::uint32_t part_ = 1;
   std::vector<Tree> trees_;

@@ -57,6 +57,7 @@ void ReductionUnit::evict(EntryId id) {
     p.flow = Tag{e.region->id, e.first, e.count}.flow();
     p.offset = e.offset();
     p.payload = e.payload;
+    p.packets = e.region->packets(e.payload);
     p.spread = e.way;
     send_routed(p, e.region->home(p.offset), hold_result(e.port, e.payload, 1), e.summed);
   }

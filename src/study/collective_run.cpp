@@ -37,7 +37,6 @@ sim::Bytes bytes_sent(const coll::Program& program) {
 }
 
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
-  if (programs.front().in_network()) return {};  // what switches act on travels packet by packet
   if (!job.burst.automatic) return job.burst.bytes;
   sim::Bytes sent;
   for (const coll::Program& p : programs) sent += bytes_sent(p);
@@ -86,6 +85,19 @@ class Bench {
     std::uint64_t sum = 0;
     for (const auto& s : streams_) sum += s->wrong();
     return sum;
+  }
+  /// The largest of the largest; the mean of the first.
+  coll::Values::Error error() const {
+    coll::Values::Error all = streams_.front()->error();
+    for (const auto& s : streams_) all.largest = std::max(all.largest, s->error().largest);
+    return all;
+  }
+  std::vector<sim::Time> ends() const {
+    std::vector<sim::Time> all;
+    for (const auto& s : streams_) {
+      if (streams_.size() > 1 && !s->ends().empty()) all.push_back(s->ends().back());
+    }
+    return all;
   }
   std::uint64_t data_sent() const {
     std::uint64_t sum = 0;
@@ -187,6 +199,11 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
     r.moving = (residency.resident - residency.waiting) / workgroups;
   }
   r.in_network = in_network_counters(machine);
+  for (const auto& link : machine.network().links()) r.replays += link->replays();
+  r.ends = bench.ends();
+  const bool sums = coll::reduces(job.collective) && job.type != coll::DataType::kInt32 &&
+                    (job.op == coll::ReduceOp::kSum || job.op == coll::ReduceOp::kAvg);
+  if (job.check && job.real_inputs && sums) r.error = bench.error();
   r.packet_hops = machine.network().packet_hops();
   return r;
 }

@@ -10,6 +10,7 @@
 
 #include "coll/algorithms.h"
 #include "coll/dtype.h"
+#include "coll/values.h"
 #include "sim/units.h"
 #include "study/system_spec.h"
 
@@ -42,7 +43,8 @@ struct CollectiveJob {
   bool check = false;        ///< carry values and compare every rank's result
   bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
-  std::vector<sim::Time> delays = {};  ///< by which each rank reaches each iteration late; empty: none
+  /// By which each rank reaches each iteration late; empty: none. Time::never(): it does not come at all.
+  std::vector<sim::Time> delays = {};
 };
 
 /// Delays that are uniform between nothing and `most`.
@@ -74,6 +76,9 @@ struct CollectiveResult {
   sim::Bytes burst;                      ///< that was used; 0: packet by packet
   coll::Engine engine = coll::Engine::kSm;  ///< that carried it out
   std::optional<InNetworkCounters> in_network;
+  std::optional<coll::Values::Error> error;  ///< of sums, with check and real inputs
+  std::uint64_t replays = 0;                 ///< of packets, because of bit errors
+  std::vector<sim::Time> ends;               ///< of each of several at once, in order; empty for one
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
 };

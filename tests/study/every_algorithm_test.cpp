@@ -134,6 +134,9 @@ constexpr std::array kFormulas = {
     // Every input is sent once, and one result multicast: to the switches, which is where it costs a load.
     Formula{"inc-pull", [](std::uint64_t n) { return n + 1; },
             [](std::uint64_t n, std::uint64_t) { return 2 * n; }},
+    // The same, and a copy into and out of the registered buffer.
+    Formula{"nvls", [](std::uint64_t n) { return n + 1; },
+            [](std::uint64_t n, std::uint64_t) { return 6 * n; }},
     Formula{"inc-push", [](std::uint64_t n) { return n; },
             [](std::uint64_t n, std::uint64_t) { return 2 * n; }},
 };
