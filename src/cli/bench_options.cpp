@@ -102,6 +102,10 @@ std::optional<std::string> pick_engines(const std::string& list, std::vector<col
 constexpr sim::Time kLongestDelay = sim::Time::us(1'000'000);
 
 std::optional<std::string> pick_delay(std::string_view option, const std::string& text, sim::Time& delay) {
+  if (option == "--delays" && text == "never") {
+    delay = sim::Time::never();
+    return std::nullopt;
+  }
   const auto parsed = config::parse_time(text);
   if (const auto* error = std::get_if<config::ParseError>(&parsed))
     return fmt::format("{}: {}", option, error->message);
@@ -181,7 +185,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
                "run all that auto may choose from, and write the best by size to this file");
   c.add_option("--tuning", a.tuning, "auto chooses by this file, which --tune wrote");
   c.add_option("--skew", a.skew, "each rank starts late by up to so much, e.g. 20us");
-  c.add_option("--delays", a.delays, "or by so much, one time a rank with commas");
+  c.add_option("--delays", a.delays, "or by so much, one time a rank with commas; never: it does not come");
   c.add_option("--seed", a.seed, "of --skew")->capture_default_str();
   c.add_flag("--residency", a.residency,
              "show how long workgroups held their SMs, and how long they moved data");

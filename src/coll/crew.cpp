@@ -3,6 +3,8 @@
 
 #include "coll/ace_crew.h"
 #include "coll/dma_crew.h"
+#include "coll/in_network_crew.h"
+#include "coll/nvls_crew.h"
 #include "coll/sm_crew.h"
 #include "sim/check.h"
 
@@ -11,6 +13,7 @@ namespace infold::coll {
 std::unique_ptr<Crew> make_crew(CrewContext context) {
   switch (context.program.engine) {
     case Engine::kSm:
+      if (context.program.in_network()) return std::make_unique<NvlsCrew>(std::move(context));
       return std::make_unique<SmCrew>(std::move(context));
     case Engine::kDma:
       return std::make_unique<DmaCrew>(std::move(context));
@@ -19,7 +22,7 @@ std::unique_ptr<Crew> make_crew(CrewContext context) {
       return std::make_unique<AceCrew>(std::move(context), start);
     }
     case Engine::kCollectiveEngine:
-      break;
+      return std::make_unique<InNetworkCrew>(std::move(context));
   }
   INFOLD_CHECK(false, "a program runs on an engine that there is (study::refuse)");
   return nullptr;

@@ -112,6 +112,40 @@ std::uint64_t Values::wrong() const {
   return count;
 }
 
+Values::Exact Values::exact(std::size_t at) const {
+  Exact e;
+  for (int r = 0; r < ranks_; ++r) {
+    const double x = input_at(r, at);
+    e.value += x;
+    e.magnitude += std::fabs(x);
+  }
+  if (op_ == ReduceOp::kAvg) {
+    e.value /= ranks_;
+    e.magnitude /= ranks_;
+  }
+  return e;
+}
+
+Values::Error Values::error() const {
+  Error error;
+  std::uint64_t count = 0;
+  const bool scatter = collective_ == Collective::kReduceScatter;
+  const bool one = collective_ == Collective::kReduce;
+  for (std::size_t i = 0; i < output_elements_; ++i) {
+    for (int r = one ? root_ : 0; r < (one ? root_ + 1 : ranks_); ++r) {
+      const Exact e = exact(scatter ? static_cast<std::size_t>(r) * output_elements_ + i : i);
+      if (e.magnitude == 0) continue;
+      const double off =
+          std::fabs(load(type_, outputs_[static_cast<std::size_t>(r)], i) - e.value) / e.magnitude;
+      error.largest = std::max(error.largest, off);
+      error.mean += off;
+      ++count;
+    }
+  }
+  if (count > 0) error.mean /= static_cast<double>(count);
+  return error;
+}
+
 Values::Expected Values::expected(int rank, std::size_t element) const {
   if (collective_ == Collective::kBroadcast) return {input_at(root_, element), 0};
   if (collective_ == Collective::kAllGather || collective_ == Collective::kAllToAll) {

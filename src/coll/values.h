@@ -43,6 +43,13 @@ class Values {
   /// Elements, over all ranks, that are not what they must be. Sums over more ranks than a type can count
   /// (bf16: 256) get a tolerance, as real inputs do.
   std::uint64_t wrong() const;
+  /// How far sums and averages are from exact ones, relative to the sum of the magnitudes they are made of.
+  struct Error {
+    double largest = 0;
+    double mean = 0;
+  };
+  /// Requires: the collective reduces, by sum or average, and not integers.
+  Error error() const;
 
  private:
   /// What an output element must be, within a tolerance that is 0 unless rounding depends on the order.
@@ -53,6 +60,12 @@ class Values {
   Expected expected(int rank, std::size_t element) const;
   Expected expected_integer(std::size_t at) const;
   Expected expected_real(std::size_t at) const;
+  /// The exact sum or average, and the sum or average of magnitudes.
+  struct Exact {
+    double value = 0;
+    double magnitude = 0;
+  };
+  Exact exact(std::size_t at) const;
   double input_at(int rank, std::size_t element) const;
 
   Collective collective_;

@@ -10,6 +10,7 @@
 #include "gpu/mover.h"
 #include "gpu/peer_copy_engine.h"
 #include "gpu/signals.h"
+#include "gpu/unit_port.h"
 #include "net/network.h"
 #include "net/payloads.h"
 
@@ -18,7 +19,7 @@ namespace infold::gpu {
 class Gpu final : public net::Endpoint {
  public:
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
-      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options);
+      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM.
   Mover& take_workgroup(sim::Bytes window, sim::Bytes burst);
@@ -41,6 +42,9 @@ class Gpu final : public net::Endpoint {
   Core& core() { return core_; }
   const MemorySystem& memory() const { return core_.memory(); }
   const PerActor<sim::Time>& sm_time() const { return core_.sm_time(); }
+  /// Requires: switches have units.
+  UnitPort& unit_port() { return *unit_port_; }
+  const UnitPort& unit_port() const { return *unit_port_; }
   /// The streams on which collectives run; the first of them, unless several are to run at once.
   StreamId communication_stream(std::size_t index) { return stream_of(communication_streams_, index); }
   /// Streams of the short kernels that add for copy engines.
@@ -67,7 +71,8 @@ class Gpu final : public net::Endpoint {
   net::Payloads* payloads_;
   Core core_;
   MemorySystem& memory_;
-  int priority_;  // of the communication streams
+  std::unique_ptr<UnitPort> unit_port_;  // null where switches have no units
+  int priority_;                         // of the communication streams
   std::vector<StreamId> communication_streams_;
   std::vector<StreamId> adding_streams_;
   std::vector<std::unique_ptr<Mover>> movers_;                 // by sender; null where one was released

@@ -32,6 +32,7 @@ struct GpuSpec {
   HbmSpec hbm;
   CopyEngineSpec copy;
   AceSpec ace;
+  CollectiveEngineSpec engine;
 
   template <class V>
   void visit(V& v) {
@@ -54,6 +55,7 @@ struct GpuSpec {
     v.group("hbm", hbm);
     v.group("copy", copy);
     v.group("ace", ace);
+    v.group("engine", engine);
   }
 };
 

@@ -69,9 +69,11 @@ class ReductionTable {
   const Entry& operator[](EntryId id) const { return entries_[id]; }
 
   /// Whether a port can take another entry of this part of its table.
-  bool room(std::uint32_t port, std::uint32_t partition, std::uint32_t quota) const {
+  bool room(std::uint32_t port, const Region& region, std::uint32_t quota) const {
     const Port& p = ports_[port];
-    return p.used < capacity_ && p.used_by(partition) < quota;
+    const std::uint32_t used_there = p.used_by(region.partition);
+    return p.used + region.weight() <= capacity_ &&
+           (used_there == 0 || used_there + region.weight() <= quota);
   }
   /// Requires: room, and no entry of that key.
   EntryId add(Key key, std::uint32_t port, const Region& region) {
@@ -101,8 +103,8 @@ class ReductionTable {
     e.newer = kNoEntry;
     (p.youngest == kNoEntry ? p.oldest : entries_[p.youngest].newer) = id;
     p.youngest = id;
-    ++p.used;
-    ++p.count_of(region.partition);
+    p.used += region.weight();
+    p.count_of(region.partition) += region.weight();
     if (p.used > p.peak) p.peak = p.used;
     return id;
   }
@@ -112,8 +114,8 @@ class ReductionTable {
     index_.remove(e.key);
     (e.older == kNoEntry ? p.oldest : entries_[e.older].newer) = e.newer;
     (e.newer == kNoEntry ? p.youngest : entries_[e.newer].older) = e.older;
-    --p.used;
-    --p.count_of(e.region->partition);
+    p.used -= e.region->weight();
+    p.count_of(e.region->partition) -= e.region->weight();
     e.newer = free_;
     free_ = id;
   }

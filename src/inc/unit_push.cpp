@@ -57,6 +57,7 @@ void ReductionUnit::evict(EntryId id) {
     p.flow = Tag{e.region->id, e.first, e.count}.flow();
     p.offset = e.offset();
     p.payload = e.payload;
+    p.packets = e.region->packets(e.payload);
     p.spread = e.way;
     send_routed(p, e.region->home(p.offset), hold_result(e.port, e.payload, 1), e.summed);
   }
@@ -66,6 +67,7 @@ void ReductionUnit::evict(EntryId id) {
 
 /// The home GPU of a block lacks something: every switch of the tree sends it what it has.
 void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
+  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // all was over while it was under way
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const bool from_above = node.child(from) == node.children.size();

@@ -9,7 +9,7 @@
 namespace infold::inc {
 
 bool ReductionUnit::room_for(std::uint32_t port, const Region& region) const {
-  return table_.room(port, region.partition, quota(capacity_, regions_.partitions()));
+  return table_.room(port, region, quota(capacity_, regions_.partitions()));
 }
 
 bool ReductionUnit::result_room(std::uint32_t port) const {
@@ -26,7 +26,7 @@ void ReductionUnit::stall(const net::Packet& packet, net::Link& in, std::uint32_
 /// Sends the oldest partial sum home if the policy is to, and it can. Returns whether there is room now.
 bool ReductionUnit::make_room(std::uint32_t port, const Region& region) {
   // Room is short in the whole table, or in this region's part of it.
-  const bool part = table_.used(port) < capacity_;
+  const bool part = table_.used(port) + region.weight() <= capacity_;
   const EntryId victim = table_.oldest_partial(port, part, region.partition);
   const bool can_evict = victim != kNoEntry && result_room(port);
   if (on_full(spec_.table_full, can_evict) != OnFull::kMakeRoom) return false;
@@ -142,6 +142,7 @@ void ReductionUnit::emit(EntryId id) {
   p.flow = Tag{region.id, e.first, e.count}.flow();
   p.offset = e.offset();
   p.payload = e.payload;
+  p.packets = region.packets(e.payload);
   p.spread = e.way;
   const net::NodeId home = region.home(e.offset());
   const sim::Time ready = e.summed;

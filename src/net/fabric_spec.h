@@ -43,6 +43,7 @@ struct LinkSpec {
   static constexpr std::string_view kAbout = "One direction of one cable between two chips.";
   sim::Bandwidth rate = 25_GBps;
   sim::Time latency = 150_ns;
+  sim::Bytes error_distance;
 
   template <class V>
   void visit(V& v) {
@@ -50,6 +51,9 @@ struct LinkSpec {
             "bytes that cross it per second, headers included");
     v.field("latency", latency, sim::between(0_ns, 1'000'000_ns),
             "time from leaving one chip to entering the next");
+    v.field(
+        "error_distance", error_distance, sim::between(0_B, 1024_GiB * 1024),
+        "bytes between two bit errors, on average; each costs a replay from the packet it hit; 0: no errors");
   }
 };
 
@@ -97,6 +101,7 @@ struct FabricSpec {
   int groups = 1;
   int leaves_per_group = 1;
   int spines = 1;
+  std::vector<int> failed_planes = {};
   Interleave interleave = Interleave::kStride;
   sim::Bytes interleave_block = 4_KiB;
   LinkSpec link;
@@ -109,6 +114,8 @@ struct FabricSpec {
     v.field("planes", planes, sim::between(1, 256), "switch-planes: number of switches");
     v.field("links_per_plane", links_per_plane, sim::between(1, 64),
             "switch-planes: links from each GPU to each switch; one number, or a list with one per plane");
+    v.field("failed_planes", failed_planes, sim::between(0, 255),
+            "switch-planes: switches that are out of order, e.g. [2]; the others carry all");
     v.field("links_per_neighbour", links_per_neighbour, sim::between(1, 64),
             "full-mesh, ring, torus: parallel links between two neighbours");
     v.field("dims", dims, sim::between(2, 1024), "torus: its sides, e.g. [4, 4]");

@@ -22,7 +22,9 @@ Link::Link(Network& network, const Setup& setup)
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
       slipping_(packet_by_packet_ ? std::uint8_t{0} : slipping_of(setup)),
+      chance_(sim::mix(setup.id)),
       setup_(setup) {
+  if (setup.error_distance > sim::Bytes{}) to_error_ = draw_distance();
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
@@ -186,10 +188,30 @@ template <Link::Mode mode>
   return Sent::kNo;
 }
 
+/// A bit error is seen at the far end, which asks for the packet again; nothing passes it meanwhile.
+sim::Time Link::replay(sim::Bytes wire, sim::Time start) {
+  to_error_ -= wire.count();
+  while (to_error_ <= 0) {
+    ++replays_;
+    start += setup_.latency * 2 + pace_.time(wire);
+    to_error_ += draw_distance() - wire.count();
+    if (to_error_ <= -wire.count()) to_error_ = 1;  // errors denser than packets: one each
+  }
+  return start;
+}
+
+/// Bytes to the next error: uniform up to twice the mean.
+std::int64_t Link::draw_distance() {
+  return 1 + static_cast<std::int64_t>(
+                 chance_.below(2 * static_cast<std::uint64_t>(setup_.error_distance.count())));
+}
+
 /// Puts a packet on the wire at `start`. Its credits are spent.
 template <Link::Mode mode>
 [[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
                                                   Link* in, sim::Time start) {
+  if (to_error_ > 0) [[unlikely]]
+    start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
     network_.departed(packet, setup_.from, end);

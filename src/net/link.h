@@ -24,6 +24,7 @@
 #include "net/ring_buffer.h"
 #include "net/round_robin.h"
 #include "sim/event_queue.h"
+#include "sim/random.h"
 
 namespace infold::net {
 
@@ -45,6 +46,7 @@ class alignas(64) Link final : public sim::Handler {
     int channels = 0;       ///< virtual channels: classes x layers
     int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+    sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
   Link(Network& network, const Setup& setup);
 
@@ -94,6 +96,8 @@ class alignas(64) Link final : public sim::Handler {
   };
   const Traffic& traffic(int channel) const { return channels_[static_cast<std::size_t>(channel)].traffic; }
   Traffic traffic() const;
+  /// Packets that were sent again because of a bit error.
+  std::uint64_t replays() const { return replays_; }
   /// Packets and bursts, each counted once.
   std::uint64_t units() const { return packet_by_packet_ ? traffic().packets : bursts_; }
 
@@ -146,6 +150,8 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode>
   void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
   void return_credits(std::uint8_t channel);
+  sim::Time replay(sim::Bytes wire, sim::Time start);
+  std::int64_t draw_distance();
   void wake_at(sim::Time at) {
     if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
   }
@@ -179,6 +185,9 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time one_packet_;
   std::uint8_t slipping_;  // a bit a channel; none when there are no bursts
   std::uint64_t bursts_ = 0;
+  std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
+  std::uint64_t replays_ = 0;
+  sim::Random chance_;
 
   /// Data on the wire to their destination, first to arrive first.
   RingBuffer<Packet> arriving_;

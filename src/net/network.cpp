@@ -71,6 +71,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       s.to = to;
       s.rate = spec.link.rate;
       s.latency = spec.link.latency;
+      s.error_distance = spec.link.error_distance;
       s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
       s.speedup = spec.switch_chip.speedup;
       // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.

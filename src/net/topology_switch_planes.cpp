@@ -2,6 +2,8 @@
 // know each other. Lanes of a GPU: all links to plane 0, then all to plane 1, and so on.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "net/topologies.h"
 
 namespace infold::net {
@@ -24,10 +26,20 @@ Drawing draw_switch_planes(const FabricSpec& spec, int gpus) {
   for (int links : listed) {
     if (auto refusal = not_positive("fabric.links_per_plane", links)) return *refusal;
   }
-  const auto links_to = [&](std::size_t plane) { return listed.size() == 1 ? listed[0] : listed[plane]; };
+  const std::vector<int>& failed = spec.failed_planes;
+  for (int plane : failed) {
+    if (plane >= spec.planes)
+      return sim::Refusal{"fabric.failed_planes",
+                          fmt::format("there is no plane {}, they are 0 to {}", plane, spec.planes - 1)};
+  }
+  const auto links_to = [&](std::size_t plane) {
+    if (std::ranges::find(failed, static_cast<int>(plane)) != failed.end()) return 0;
+    return listed.size() == 1 ? listed[0] : listed[plane];
+  };
 
   std::int64_t lanes = 0;
   for (std::size_t plane = 0; plane < planes; ++plane) lanes += links_to(plane);
+  if (lanes == 0) return sim::Refusal{"fabric.failed_planes", "no plane is left"};
   if (auto refusal = beyond_bounds("fabric.links_per_plane", gpus + spec.planes, lanes * gpus))
     return *refusal;
 

@@ -116,6 +116,20 @@ std::string bench_json(const BenchReport& report) {
                        {"resident_us", rounded(r.resident.in_us())},
                        {"moving_us", rounded(r.moving.in_us())},
                        {"burst_bytes", r.burst.count()}});
+    if (r.error) results.back()["error"] = {{"largest", r.error->largest}, {"mean", r.error->mean}};
+    if (r.replays > 0) results.back()["replays"] = r.replays;
+    if (!r.ends.empty()) {
+      Json ends = Json::array();
+      for (const sim::Time t : r.ends) ends.push_back(rounded(t.in_us()));
+      results.back()["ends_us"] = std::move(ends);
+    }
+    if (r.in_network)
+      results.back()["inc"] = {{"table_peak_entries", r.in_network->table_peak_entries},
+                               {"stalls", r.in_network->stalls},
+                               {"evictions", r.in_network->evictions},
+                               {"bypasses", r.in_network->bypasses},
+                               {"finished_at_gpus", r.in_network->finished_at_gpus},
+                               {"packet_latency_us", rounded(r.in_network->packet_latency.in_us())}};
     hops += r.packet_hops;
     events += r.events;
   }

@@ -84,7 +84,9 @@ class Scene {
   Scene(const BesideJob& job, const coll::Program& program, sim::Bytes burst)
       : collective_(job.collective),
         program_(program),
-        machine_(job.collective.system->machine, {.burst = burst, .functional = false, .core = job.core}) {
+        machine_(
+            job.collective.system->machine,
+            {.burst = burst, .functional = false, .in_network = program.in_network(), .core = job.core}) {
     for (int g = 0; g < job.collective.gpus; ++g)
       kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
   }
@@ -167,7 +169,7 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
   const coll::Program program = program_of(job.collective);
   const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
-  r.sms = program.engine == coll::Engine::kSm ? program.channels : 0;
+  r.sms = program.sms();
 
   Scene only_collective(job, program, burst);
   if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);

@@ -30,7 +30,7 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   sim::Bytes sum;
   for (const auto& list : program.lists) {
     for (const coll::Step& s : list) {
-      sum += s.bytes * s.to.size();
+      sum += s.in_network() ? s.bytes : s.bytes * s.to.size();
     }
   }
   return sum;
@@ -86,6 +86,19 @@ class Bench {
     for (const auto& s : streams_) sum += s->wrong();
     return sum;
   }
+  /// The largest of the largest; the mean of the first.
+  coll::Values::Error error() const {
+    coll::Values::Error all = streams_.front()->error();
+    for (const auto& s : streams_) all.largest = std::max(all.largest, s->error().largest);
+    return all;
+  }
+  std::vector<sim::Time> ends() const {
+    std::vector<sim::Time> all;
+    for (const auto& s : streams_) {
+      if (streams_.size() > 1 && !s->ends().empty()) all.push_back(s->ends().back());
+    }
+    return all;
+  }
   std::uint64_t data_sent() const {
     std::uint64_t sum = 0;
     for (int g = 0; g < machine_.gpus(); ++g)
@@ -102,6 +115,9 @@ class Bench {
     for (const auto& s : streams_) {
       for (auto& line : s->who_waits()) lines.push_back(std::move(line));
     }
+    if (machine_.units() != nullptr) {
+      for (auto& line : machine_.units()->who_waits()) lines.push_back(std::move(line));
+    }
     for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
     return lines;
   }
@@ -115,21 +131,40 @@ class Bench {
 
 /// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
 /// what busbw counts, whatever the algorithm.
-double payload_bound(const gpu::Machine& machine, coll::Engine engine) {
+double payload_bound(const gpu::Machine& machine, sim::Bytes packet) {
   int links = 0;
   for (int g = 0; g < machine.gpus(); ++g)
     links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
   const net::FabricSpec& fabric = machine.spec().fabric;
-  const sim::Bytes data =
-      engine == coll::Engine::kSm ? fabric.packet.payload : machine.spec().gpu.copy.payload;
-  const auto payload = static_cast<double>(data.count());
-  const auto whole = static_cast<double>((data + fabric.packet.header).count());
+  const auto payload = static_cast<double>(packet.count());
+  const auto whole = static_cast<double>((packet + fabric.packet.header).count());
   return links * fabric.link.rate.in_gbps() * payload / whole;
 }
 
-/// By each GPU for as long as it runs.
-int sms_held(const coll::Program& program) {
-  return program.engine == coll::Engine::kSm ? program.channels : 0;
+/// Of the largest packets that its data travel in.
+sim::Bytes packet_payload(const gpu::Machine& machine, const coll::Program& program) {
+  if (program.in_network()) return machine.spec().inc.payload;
+  return program.engine == coll::Engine::kSm ? machine.spec().fabric.packet.payload
+                                             : machine.spec().gpu.copy.payload;
+}
+
+std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
+  if (machine.units() == nullptr) return std::nullopt;
+  const inc::SwitchUnits::Totals totals = machine.units()->totals();
+  InNetworkCounters c{.table_peak_entries = totals.table_peak_entries,
+                      .stalls = totals.stalls,
+                      .evictions = totals.evictions,
+                      .bypasses = totals.bypasses,
+                      .packet_latency = {}};
+  gpu::UnitPort::Latency latency;
+  for (int g = 0; g < machine.gpus(); ++g) {
+    const gpu::UnitPort& port = machine.gpu(g).unit_port();
+    c.finished_at_gpus += port.partials();
+    latency.sum += port.latency().sum;
+    latency.blocks += port.latency().blocks;
+  }
+  if (latency.blocks > 0) c.packet_latency = latency.sum / static_cast<std::int64_t>(latency.blocks);
+  return c;
 }
 
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
@@ -139,7 +174,10 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
   if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
   r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, program.ranks);
-  r.bound_gbps = payload_bound(machine, program.engine);
+  r.bound_gbps = payload_bound(machine, packet_payload(machine, program));
+  // Where switches add up, a rank need not send more than the vector once, nor receive more.
+  if (machine.units() != nullptr)
+    r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
   INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
                "no collective is faster than the links of its GPUs");
   if (job.check) r.wrong = bench.wrong();
@@ -162,11 +200,19 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.sm_time = sm_time / static_cast<std::int64_t>(share);
   r.hbm_bytes_per_gpu = hbm / share;
   r.l2_bytes_per_gpu = l2 / share;
-  r.sms = sms_held(program) * job.concurrent;
+  r.engine = program.engine;
+  r.sms = program.sms() * job.concurrent;
   const coll::Residency residency = bench.residency();
-  const auto workgroups = std::max<std::int64_t>(static_cast<std::int64_t>(share) * r.sms, 1);
-  r.resident = residency.resident / workgroups;
-  r.moving = (residency.resident - residency.waiting) / workgroups;
+  if (const auto workgroups = static_cast<std::int64_t>(share) * r.sms; workgroups > 0) {
+    r.resident = residency.resident / workgroups;
+    r.moving = (residency.resident - residency.waiting) / workgroups;
+  }
+  r.in_network = in_network_counters(machine);
+  for (const auto& link : machine.network().links()) r.replays += link->replays();
+  r.ends = bench.ends();
+  const bool sums = coll::reduces(job.collective) && job.type != coll::DataType::kInt32 &&
+                    (job.op == coll::ReduceOp::kSum || job.op == coll::ReduceOp::kAvg);
+  if (job.check && job.real_inputs && sums) r.error = bench.error();
   r.packet_hops = machine.network().packet_hops();
   return r;
 }
@@ -235,9 +281,14 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
                        sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
   }
   if (auto why = coll::refuse_engine(program, gpu)) return why;
-  if (const int sms = sms_held(program) * job.concurrent; sms > gpu.sms) {
+  if (const int sms = program.sms() * job.concurrent; sms > gpu.sms) {
     return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
                        program.channels, sms, gpu.sms);
+  }
+  if (program.in_network()) {
+    if (auto refusal = gpu::Machine::check_in_network(job.system->machine))
+      return fmt::format("{}: {}: {}", job.algorithm != nullptr ? job.algorithm->name : "the program",
+                         refusal->path, refusal->why);
   }
   return refuse_values(job, program.scratch);
 }
@@ -246,7 +297,8 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
-  if (job.engine == coll::Engine::kCollectiveEngine)
+  if (job.engine == coll::Engine::kCollectiveEngine &&
+      (job.algorithm == nullptr || !job.algorithm->in_network))
     return "the collective engine runs in-network programs only; there is sm, dma, ace";
   if (job.program != nullptr) return std::nullopt;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
@@ -327,7 +379,9 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
   const int hops = net::Routes(blueprint).diameter();
   const sim::Bytes burst = choose_burst(job, programs, hops);
-  gpu::Machine machine(job.system->machine, {.burst = burst, .functional = job.check});
+  gpu::Machine machine(
+      job.system->machine,
+      {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});
   Bench bench(job, machine, programs, groups);
   if (!bench.run(keep_going)) return Interrupted{};
   if (!bench.done()) return Deadlock{bench.who_waits()};

@@ -10,6 +10,7 @@
 
 #include "coll/algorithms.h"
 #include "coll/dtype.h"
+#include "coll/values.h"
 #include "sim/units.h"
 #include "study/system_spec.h"
 
@@ -42,11 +43,22 @@ struct CollectiveJob {
   bool check = false;        ///< carry values and compare every rank's result
   bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
-  std::vector<sim::Time> delays = {};  ///< by which each rank reaches each iteration late; empty: none
+  /// By which each rank reaches each iteration late; empty: none. Time::never(): it does not come at all.
+  std::vector<sim::Time> delays = {};
 };
 
 /// Delays that are uniform between nothing and `most`.
 std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed);
+
+/// What the reduction units of the switches counted, all iterations together.
+struct InNetworkCounters {
+  std::uint64_t table_peak_entries = 0;  ///< of the port that had most
+  std::uint64_t stalls = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t bypasses = 0;
+  std::uint64_t finished_at_gpus = 0;  ///< partial sums that GPUs had to add up
+  sim::Time packet_latency;            ///< push: from a contribution's being sent to its sum's arrival, mean
+};
 
 struct CollectiveResult {
   sim::Time time;  ///< of one iteration
@@ -63,6 +75,11 @@ struct CollectiveResult {
   sim::Time resident;                    ///< of a workgroup on its SM, mean, per iteration
   sim::Time moving;                      ///< of that, not waiting for data, room or acknowledgements
   sim::Bytes burst;                      ///< that was used; 0: packet by packet
+  coll::Engine engine = coll::Engine::kSm;  ///< that carried it out
+  std::optional<InNetworkCounters> in_network;
+  std::optional<coll::Values::Error> error;  ///< of sums, with check and real inputs
+  std::uint64_t replays = 0;                 ///< of packets, because of bit errors
+  std::vector<sim::Time> ends;               ///< of each of several at once, in order; empty for one
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
 };

@@ -1,6 +1,8 @@
 // Iterations of a collective.
 #include "study/stream.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace infold::study {
@@ -33,6 +35,7 @@ void Stream::enqueue(int iteration, int rank, sim::Time at) {
     executions_.push_back(std::make_unique<coll::Execution>(machine_, program_, gpus_, std::move(options)));
   }
   const auto gpu = static_cast<std::size_t>(gpus_[static_cast<std::size_t>(rank)]);
+  if (!job_.delays.empty() && job_.delays[gpu] == sim::Time::never()) return;
   executions_[index]->enqueue(rank, job_.delays.empty() ? at : at + job_.delays[gpu]);
 }
 
@@ -54,6 +57,10 @@ coll::Residency Stream::residency() const {
 
 std::vector<std::string> Stream::who_waits() const {
   std::vector<std::string> lines;
+  for (std::size_t rank = 0; rank < gpus_.size() && !job_.delays.empty(); ++rank) {
+    if (job_.delays[static_cast<std::size_t>(gpus_[rank])] == sim::Time::never())
+      lines.push_back(fmt::format("rank {} never came to the collective", rank));
+  }
   for (const auto& e : executions_) {
     for (auto& line : e->who_waits()) lines.push_back(std::move(line));
   }

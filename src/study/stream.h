@@ -28,6 +28,7 @@ class Stream {
   const std::vector<sim::Time>& ends() const { return ends_; }
   /// Requires: the job is checked.
   std::uint64_t wrong() const { return values_->wrong(); }
+  coll::Values::Error error() const { return values_->error(); }
   coll::Residency residency() const;
   std::vector<std::string> who_waits() const;
 

@@ -12,7 +12,7 @@ MachineSpec two_gpus() {
   spec.gpus = 2;
   spec.gpu.sms = 4;
   spec.gpu.poll = 300_ns;
-  spec.fabric.link = {.rate = 25_GBps, .latency = 100_ns};
+  spec.fabric.link = {.rate = 25_GBps, .latency = 100_ns, .error_distance = {}};
   spec.fabric.switch_chip.latency = 50_ns;
   return spec;
 }

@@ -22,7 +22,7 @@ enum class Style { kPush, kPull };
 /// GPUs on one switch: 40 ps a byte, 100 ns a cable, 50 ns through the switch.
 inline net::FabricSpec one_switch() {
   net::FabricSpec spec;
-  spec.link = {.rate = 25_GBps, .latency = 100_ns};
+  spec.link = {.rate = 25_GBps, .latency = 100_ns, .error_distance = {}};
   spec.switch_chip = {.latency = 50_ns, .buffer = 8_KiB, .speedup = 0};
   return spec;
 }
@@ -30,7 +30,7 @@ inline net::FabricSpec one_switch() {
 inline net::FabricSpec klenk() {
   net::FabricSpec spec;
   spec.planes = 6;
-  spec.link = {.rate = 25_GBps, .latency = 250_ns};
+  spec.link = {.rate = 25_GBps, .latency = 250_ns, .error_distance = {}};
   spec.switch_chip = {.latency = 150_ns, .buffer = 32_KiB, .speedup = 0};
   return spec;
 }

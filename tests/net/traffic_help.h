@@ -116,7 +116,7 @@ struct Scene {
 /// GPUs on one switch: 40 ps a byte, 100 ns a cable, 50 ns through the switch.
 inline FabricSpec one_switch() {
   FabricSpec spec;
-  spec.link = {.rate = 25_GBps, .latency = 100_ns};
+  spec.link = {.rate = 25_GBps, .latency = 100_ns, .error_distance = {}};
   spec.switch_chip = {.latency = 50_ns, .buffer = 32_KiB, .speedup = 2};
   return spec;
 }
