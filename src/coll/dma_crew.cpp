@@ -16,6 +16,7 @@ gpu::DataPath& DmaCrew::take_path(int rank, int channel) {
   const std::size_t stream =
       context().stream * static_cast<std::size_t>(program.channels) + static_cast<std::size_t>(channel);
   const gpu::DmaPath::Setup setup{.first_engine = static_cast<std::size_t>(channel),
+                                  .gpus = context().machine.gpus(),
                                   .stream = gpu.adding_stream(stream),
                                   .workgroups = tuning.add_workgroups,
                                   .threads = tuning.threads,

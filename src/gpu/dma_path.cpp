@@ -93,6 +93,16 @@ void DmaPath::handle(std::uint32_t workgroup) {
   adders_[workgroup].mover->start(move);
 }
 
+/// Where there are engines for every other GPU each has its own, so that no copy waits behind one that goes
+/// another way; otherwise they are dealt out.
+std::size_t DmaPath::engine_for(int to) const {
+  const int others = setup_.gpus - 1;
+  const int each = others > 0 ? gpu_.spec().copy.engines / others : 0;
+  if (each == 0) return setup_.first_engine + static_cast<std::size_t>(to);
+  const int other = (to - gpu_.id() - 1 + setup_.gpus) % setup_.gpus;
+  return static_cast<std::size_t>(other * each) + setup_.first_engine % static_cast<std::size_t>(each);
+}
+
 /// The kernel is done: its sums can be sent.
 void DmaPath::finished(int) {
   copy_on(sum_place(), /*keep=*/false);
@@ -117,18 +127,17 @@ void DmaPath::copy_on(const Place& from, bool keep) {
     move.sources[0] = from;
     move.client = this;
     move.cookie = open_part({kind, index, target, 0});
-    gpu_.copy_engine(setup_.first_engine + engine, setup_.burst).copy(move);
+    gpu_.copy_engine(engine, setup_.burst).copy(move);
   };
   for (std::uint32_t t = 0; t < targets; ++t) {
     Move move = slice.targets[t];
     move.stores_here = false;
-    // The way to a GPU is an engine's for as long as the path lasts, so copies to different ones overlap.
-    copy(move, Part::Kind::kTarget, t, static_cast<std::size_t>(move.to));
+    copy(move, Part::Kind::kTarget, t, engine_for(move.to));
   }
   if (keep) {
     Move move = slice.targets[0];
     move.to = Move::kNowhere;
-    copy(move, Part::Kind::kLocal, 0, gpu_.id());
+    copy(move, Part::Kind::kLocal, 0, setup_.first_engine);
   }
 }
 

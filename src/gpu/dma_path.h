@@ -17,6 +17,7 @@ class DmaPath final : public DataPath, public MoveClient, public Work, public si
  public:
   struct Setup {
     std::size_t first_engine = 0;  ///< copies to other GPUs are dealt out from this one on
+    int gpus = 1;                  ///< of the machine
     StreamId stream = 0;           ///< of its adding kernels
     int workgroups = 8;            ///< of such a kernel, at most
     int threads = 512;             ///< of such a workgroup
@@ -74,6 +75,7 @@ class DmaPath final : public DataPath, public MoveClient, public Work, public si
   void target_complete(std::uint32_t slice, std::uint32_t target);
   void close(std::uint32_t slice);
   sim::Bytes share() const;
+  std::size_t engine_for(int to) const;
   std::uint32_t open_part(const Part& part);
   Place sum_place() const;
 
