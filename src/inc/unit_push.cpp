@@ -43,7 +43,9 @@ void ReductionUnit::pass_home(const Held& held) {
   net::Packet p = held.packet;
   p.kind = net::PacketKind::kPartial;
   send_routed(p, region_of(p).home(p.offset), hold(held.packet, *held.in, 1), events_.now());
-  if (held.in->from() < network_.gpus()) acknowledge(held.packet, *held.in, events_.now());
+  // Who asked for a reply waits for the sum; its sender waits for nothing.
+  if (held.packet.kind == net::PacketKind::kReduceWrite && held.in->from() < network_.gpus())
+    acknowledge(held.packet, *held.in, events_.now());
 }
 
 /// Sends what an entry has to its home GPU, which will finish the sum. Requires: result_room(its port).

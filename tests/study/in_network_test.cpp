@@ -109,6 +109,71 @@ TEST_P(Matrix, DISABLED_EveryPolicyIsRightWithEveryTableSkewAndCollective) {
   }
 }
 
+/// Any machine of switches, any unit, any job that they do not refuse.
+void expect_any_is_right(std::uint64_t seed) {
+  using support::any_of;
+  using support::pick;
+  sim::Random random(sim::mix(seed + 77'000));
+  const auto topology = any_of(random, {net::Topology::kSwitchPlanes, net::Topology::kFatTree});
+  const support::Fabric fabric = support::random_fabric(topology, random);
+  SystemSpec system = small_system(fabric.gpus, 1);
+  system.machine.fabric = fabric.spec;
+  system.machine.fabric.interleave_block = any_of(random, {256_B, 4_KiB});
+  if (random.below(4) == 0) system.machine.fabric.link.error_distance = 20'000_B;
+  inc::IncSpec& spec = system.machine.inc;
+  spec.payload = any_of(random, {32_B, 64_B, 128_B});
+  spec.sm_payload = any_of(random, {16_B, 32_B, 128_B});
+  spec.table_bytes = spec.payload * any_of(random, {1, 2, 5, 64, 1'000});
+  spec.alu_rate = any_of(random, {2_GBps, 25_GBps});
+  spec.latency = sim::Time::ns(any_of(random, {0, 10, 200}));
+  spec.result_buffer = any_of(random, {16_B, 4_KiB});
+  spec.table_full = any_of(random, {TableFull::kStall, TableFull::kBypass, TableFull::kEvict});
+  spec.sharing = any_of(random, {Sharing::kShared, Sharing::kByJob, Sharing::kByBucket});
+  spec.accumulate = any_of(random, {Accumulate::kFp32, Accumulate::kWire});
+  spec.order = any_of(random, {SumOrder::kArrival, SumOrder::kRank});
+  spec.levels = spec.order == SumOrder::kRank ? Levels::kEach : any_of(random, {Levels::kEach, Levels::kTop});
+  spec.patience = sim::Time::us(any_of(random, {3, 200}));
+  spec.wave = spec.payload * any_of(random, {0, 0, 8, 64});
+  system.machine.gpu.engine.reply_jitter = sim::Time::ns(any_of(random, {0, 100}));
+  system.machine.gpu.engine.in_flight = any_of(random, {4_KiB, 512_KiB});
+  system.coll.nvls.zero_copy = random.below(2) == 0;
+  system.coll.nvls.channels = pick(random, 1, 4);
+  system.coll.nvls.slots = pick(random, 1, 3);
+  system.coll.nvls.chunk = any_of(random, {1_KiB, 128_KiB});
+
+  const Collective c =
+      any_of(random, {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather,
+                      Collective::kBroadcast, Collective::kReduce, Collective::kBarrier});
+  CollectiveJob job = job_on(system, c, {});
+  job.gpus = pick(random, 1, system.machine.gpus);
+  job.algorithm = coll::find_algorithm(any_of(random, {"inc-push", "inc-pull", "nvls"}));
+  job.type = any_of(random, {coll::DataType::kFp32, coll::DataType::kFp16, coll::DataType::kInt32});
+  job.op = any_of(random, {coll::ReduceOp::kSum, coll::ReduceOp::kMax, coll::ReduceOp::kAvg});
+  std::int64_t elements = pick(random, 0, 5'000);
+  if (coll::has_shares(c)) elements = (elements + job.gpus - 1) / job.gpus * job.gpus;
+  if (c != Collective::kBarrier) job.bytes = coll::size_of(job.type) * elements;
+  job.root = coll::has_root(c) ? pick(random, 0, job.gpus - 1) : 0;
+  job.concurrent = pick(random, 1, 2);
+  job.iterations = pick(random, 1, 2);
+  if (random.below(2) == 0) job.delays = skewed(job.gpus, 20'000_ns, seed);
+  job.burst = any_of(random, {BurstChoice{false, 0_B}, BurstChoice{false, 4_KiB}});
+  SCOPED_TRACE(fmt::format("seed {}: {} {} of {} bytes on {} GPUs of {}", seed, job.algorithm->name,
+                           sim::name_of(c), job.bytes.count(), job.gpus, sim::name_of(topology)));
+  job.check = true;
+  const CollectiveResult checked = result_of(job);
+  EXPECT_EQ(checked.wrong, 0u);
+  job.check = false;
+  EXPECT_EQ(result_of(job).time, checked.time) << "values change nothing";
+}
+
+TEST(AnyInNetwork, IsRightOnAnyMachine) {
+  for (std::uint64_t seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) expect_any_is_right(seed);
+}
+TEST(AnyInNetwork, DISABLED_IsRightOnThousandsOfMachines) {
+  for (std::uint64_t seed = 150; seed < 4'000 && !testing::Test::HasFailure(); ++seed)
+    expect_any_is_right(seed);
+}
+
 TEST(InNetwork, EnginesTakeNoSmAndMoveTwiceTheVector) {
   const SystemSpec system = small_system(8, 2);
   for (const char* name : {"inc-push", "inc-pull"}) {
