@@ -29,6 +29,7 @@ class Core {
   MemorySystem& memory() { return memory_; }
   const MemorySystem& memory() const { return memory_; }
   Dispatcher& dispatcher() { return dispatcher_; }
+  const Dispatcher& dispatcher() const { return dispatcher_; }
   AddressSpace& addresses() { return addresses_; }
 
  private:

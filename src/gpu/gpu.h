@@ -31,6 +31,7 @@ class Gpu final : public net::Endpoint {
   const GpuSpec& spec() const { return spec_; }
   Core& core() { return core_; }
   const MemorySystem& memory() const { return core_.memory(); }
+  const PerActor<sim::Time>& sm_time() const { return core_.dispatcher().sm_time(); }
   /// The streams on which collectives run; the first of them, unless several are to run at once.
   StreamId communication_stream(std::size_t index);
   int workgroups() const { return taken_; }

@@ -82,6 +82,7 @@ struct Plan {
   std::vector<Op> ops;               ///< in the order of their launching
   std::vector<GradientReady> ready;  ///< in the order of their ops; every parameter once
   std::vector<std::int64_t> parameter_elements;
+  std::vector<TensorId> gradients;  ///< by parameter
 };
 
 Plan make_plan(const Graph& graph, const Recipe& recipe);

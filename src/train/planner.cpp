@@ -36,6 +36,7 @@ Plan Planner::run() {
   phase_ = Phase::kOptimizer;
   current_ = -1;
   optimize();
+  plan_.gradients = weight_gradients_;
   return std::move(plan_);
 }
 
