@@ -30,6 +30,11 @@ class Core {
   const MemorySystem& memory() const { return memory_; }
   Dispatcher& dispatcher() { return dispatcher_; }
   const Dispatcher& dispatcher() const { return dispatcher_; }
+  /// Of two equal GPUs that run the same kernels one has done the work of both. Requires: see Dispatcher.
+  void copy_compute_of(const Core& twin) {
+    memory_.copy_compute_of(twin.memory_);
+    dispatcher_.copy_compute_of(twin.dispatcher_);
+  }
   AddressSpace& addresses() { return addresses_; }
 
  private:

@@ -59,10 +59,29 @@ void GpuStep::mark(std::uint32_t arg) {
 }
 
 void GpuStep::start(sim::Time at) {
-  std::size_t ready = 0;
-  for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op) {
-    if (plan_.ops[static_cast<std::size_t>(op)].phase == train::Phase::kOptimizer) break;
-    kernels_.enqueue_op(op, stream_, at);
+  enqueue_from(0, at);
+}
+
+void GpuStep::go_on_as(const GpuStep& twin, int gradients) {
+  core_.copy_compute_of(twin.core_);
+  twin_ = &twin;
+  own_ops_ = plan_.ready[static_cast<std::size_t>(gradients) - 1].op + 1;
+  enqueue_from(static_cast<std::size_t>(gradients), core_.events().now());
+}
+
+void GpuStep::end_backward_as(const GpuStep& twin) {
+  core_.copy_compute_of(twin.core_);
+  twin_ = &twin;
+  own_ops_ = plan_.first_op(train::Phase::kOptimizer);
+  backward_ended_ = twin.backward_ended_;
+}
+
+/// All that comes after the first so many gradients, up to the end of backward.
+void GpuStep::enqueue_from(std::size_t ready, sim::Time at) {
+  const int first = ready == 0 ? 0 : plan_.ready[ready - 1].op;
+  const int end = plan_.first_op(train::Phase::kOptimizer);
+  for (int op = first; op < end; ++op) {
+    if (op >= own_ops_) kernels_.enqueue_op(op, stream_, at);
     for (; ready < plan_.ready.size() && plan_.ready[ready].op == op; ++ready) {
       if (const auto& copy = copy_of_[static_cast<std::size_t>(plan_.ready[ready].parameter)])
         copies_.enqueue(*copy, *copy + 1, stream_, at);
@@ -89,18 +108,17 @@ void GpuStep::copy_back(train::ParameterId p) {
 
 void GpuStep::optimize() {
   optimizing_ = true;
-  for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op) {
-    if (plan_.ops[static_cast<std::size_t>(op)].phase == train::Phase::kOptimizer)
-      kernels_.enqueue_op(op, stream_, core_.events().now());
-  }
+  for (int op = plan_.first_op(train::Phase::kOptimizer); op < static_cast<int>(plan_.ops.size()); ++op)
+    kernels_.enqueue_op(op, stream_, core_.events().now());
 }
 
 StepTimes GpuStep::times() const {
   StepTimes t;
   t.forward_began = t.backward_began = t.optimizer_began = sim::Time::never();
   for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op) {
-    const sim::Time began = kernels_.op_began(op);
-    const sim::Time ended = kernels_.op_ended(op);
+    const train::StepKernels& kernels = op < own_ops_ ? twin_->kernels_ : kernels_;
+    const sim::Time began = kernels.op_began(op);
+    const sim::Time ended = kernels.op_ended(op);
     switch (plan_.ops[static_cast<std::size_t>(op)].phase) {
       case train::Phase::kForward:
         t.forward_began = sim::min(t.forward_began, began);

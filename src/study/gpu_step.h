@@ -51,6 +51,11 @@ class GpuStep final : public sim::Handler {
 
   /// Forward and backward, with what was asked for above.
   void start(sim::Time at);
+  /// The same, where `twin` has just told its owner of so many gradients, and has done this GPU's work up to
+  /// there. Nothing of that is simulated again. Requires: both were set up alike.
+  void go_on_as(const GpuStep& twin, int gradients);
+  /// The same at the end of backward.
+  void end_backward_as(const GpuStep& twin);
   /// The reduced gradient is copied from its bucket. Requires: copy_to_bucket(p), backward has ended.
   void copy_back(train::ParameterId p);
   /// Then weights are updated.
@@ -64,6 +69,7 @@ class GpuStep final : public sim::Handler {
  private:
   static constexpr std::uint32_t kBackwardEnded = 1U << 31;
   void handle(std::uint32_t arg) override;
+  void enqueue_from(std::size_t gradients, sim::Time at);
   void mark(std::uint32_t arg);
 
   int gpu_;
@@ -75,6 +81,8 @@ class GpuStep final : public sim::Handler {
   std::vector<std::optional<std::size_t>> copy_of_;  // by parameter: the first of its two
   std::vector<bool> told_at_;                        // by number of gradients
   gpu::StreamId stream_;
+  const GpuStep* twin_ = nullptr;  // that ran the first ops for this GPU
+  int own_ops_ = 0;                // begin here
   sim::Time backward_ended_;
   bool optimizing_ = false;
 };

@@ -10,6 +10,16 @@
 
 namespace infold::study {
 
+namespace {
+/// Where compute shares nothing it never learns of the collectives, and where they come after backward it
+/// does not up to there: GPUs that began together stay in step.
+bool stays_in_step(const StepJob& job) {
+  const gpu::Contention& c = job.core.contention;
+  return !job.overlap || (!c.sm && !c.l2 && !c.hbm);
+}
+
+}  // namespace
+
 Step::Step(const StepJob& job, gpu::Machine& machine, const train::Plan& plan, const BucketSchedule& schedule,
            BucketPrograms& programs)
     : job_(job),
@@ -17,6 +27,7 @@ Step::Step(const StepJob& job, gpu::Machine& machine, const train::Plan& plan, c
       plan_(plan),
       schedule_(schedule),
       programs_(programs),
+      in_step_(job.together && job.delays.empty()),
       reducer_(machine, job.gpus, [this](int rank, int bucket) { reduced(rank, bucket); }),
       backward_over_(static_cast<std::size_t>(job.gpus)),
       taken_back_(static_cast<std::size_t>(job.gpus)),
@@ -72,6 +83,10 @@ void Step::add_bucket(const train::Bucket& bucket) {
 }
 
 void Step::start() {
+  if (in_step_) {
+    gpus_.front()->start(sim::Time{});
+    return;
+  }
   for (int g = 0; g < job_.gpus; ++g) {
     const sim::Time delay = job_.delays.empty() ? sim::Time{} : job_.delays[static_cast<std::size_t>(g)];
     gpus_[static_cast<std::size_t>(g)]->start(delay);
@@ -79,6 +94,29 @@ void Step::start() {
 }
 
 void Step::gradients_ready(int gpu, int count) {
+  if (!in_step_) {
+    take_up(gpu, count);
+    return;
+  }
+  if (!stays_in_step(job_)) {
+    in_step_ = false;
+    for (int g = 1; g < job_.gpus; ++g) gpus_[static_cast<std::size_t>(g)]->go_on_as(*gpus_.front(), count);
+  }
+  for (int g = 0; g < job_.gpus; ++g) take_up(g, count);
+}
+
+void Step::backward_ended(int gpu) {
+  if (!in_step_) {
+    end_backward(gpu);
+    return;
+  }
+  in_step_ = false;
+  for (int g = 1; g < job_.gpus; ++g) gpus_[static_cast<std::size_t>(g)]->end_backward_as(*gpus_.front());
+  for (int g = 0; g < job_.gpus; ++g) end_backward(g);
+}
+
+/// So many gradients are there on this GPU.
+void Step::take_up(int gpu, int count) {
   if (schedule_.in_advance) {
     if (!job_.overlap) return;
     for (int b = 0; b < static_cast<int>(schedule_.gradients.size()); ++b) {
@@ -107,7 +145,7 @@ void Step::form_buckets() {
   machine_.events().schedule(*at, sim::Priority::kWork, *this, kWake);
 }
 
-void Step::backward_ended(int gpu) {
+void Step::end_backward(int gpu) {
   backward_over_[static_cast<std::size_t>(gpu)] = true;
   if (schedule_.in_advance && !job_.overlap) {
     for (int b = 0; b < reducer_.buckets(); ++b) release(gpu, b);

@@ -64,6 +64,8 @@ class Step final : public GpuStep::Owner, public sim::Handler {
 
   void gradients_ready(int gpu, int count) override;
   void backward_ended(int gpu) override;
+  void take_up(int gpu, int count);
+  void end_backward(int gpu);
   void handle(std::uint32_t arg) override;
   void form_buckets();
   void add_bucket(const train::Bucket& bucket);
@@ -82,6 +84,7 @@ class Step final : public GpuStep::Owner, public sim::Handler {
   const BucketSchedule& schedule_;
   BucketPrograms& programs_;
   std::vector<std::unique_ptr<GpuStep>> gpus_;
+  bool in_step_;  // so far all GPUs have done the same at the same time, and only the first is simulated
   Reducer reducer_;
   std::vector<train::Bucket> buckets_;          // as the reducer counts them
   std::vector<std::vector<Packing>> packing_;   // by bucket and rank, where whole buckets are copied

@@ -32,6 +32,9 @@ struct StepJob {
   gpu::CoreOptions core{};                     ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
   std::vector<sim::Time> delays = {};  ///< by which each GPU begins the step late; empty: none
+  /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the
+  /// same without it.
+  bool together = true;
 };
 
 /// One bucket's way, each time that of the last GPU.

@@ -189,6 +189,11 @@ Touched touched(const Op& op) {
 }
 }  // namespace
 
+int Plan::first_op(Phase phase) const {
+  const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.phase == phase; });
+  return static_cast<int>(first - ops.begin());
+}
+
 std::vector<TensorId> reads_of(const Op& op) {
   return touched(op).reads;
 }

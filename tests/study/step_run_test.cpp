@@ -91,6 +91,34 @@ TEST(StepRun, StopsWhenAsked) {
   EXPECT_TRUE(std::holds_alternative<Interrupted>(run(step.job, [](double) { return false; })));
 }
 
+/// GPUs that are in step are simulated once: that must not be seen in anything.
+RC_GTEST_PROP(StepRunProperty, OneGpuStandsForAllOnlyWhereTheyAreAlike, ()) {
+  SmallStep step(*rc::gen::inRange(16, 600), 256);
+  step.job.sync.kind = *rc::gen::element(train::SyncKind::kDdp, train::SyncKind::kHorovod,
+                                         train::SyncKind::kTensorflow, train::SyncKind::kPerTensor);
+  step.job.sync.cycle = sim::Time::us(*rc::gen::inRange(1, 200));
+  step.job.overlap = *rc::gen::arbitrary<bool>();
+  if (*rc::gen::arbitrary<bool>())
+    step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+  const StepResult once = step.result();
+  step.job.together = false;
+  const StepResult each = step.result();
+  RC_ASSERT(once.end == each.end);
+  RC_ASSERT(once.forward == each.forward);
+  RC_ASSERT(once.backward == each.backward);
+  RC_ASSERT(once.exposed == each.exposed);
+  RC_ASSERT(once.optimizer == each.optimizer);
+  RC_ASSERT(once.communicating == each.communicating);
+  RC_ASSERT(once.link_bytes == each.link_bytes);
+  RC_ASSERT(once.sm_time.total() == each.sm_time.total());
+  RC_ASSERT(once.traffic.total().hbm_read == each.traffic.total().hbm_read);
+  RC_ASSERT(once.buckets.size() == each.buckets.size());
+  for (std::size_t i = 0; i < once.buckets.size(); ++i) {
+    RC_ASSERT(once.buckets[i].ready == each.buckets[i].ready);
+    RC_ASSERT(once.buckets[i].end == each.buckets[i].end);
+  }
+}
+
 /// Whoever forms the buckets, and however large they are: every gradient is reduced once, by as many bytes on
 /// the links overlapped as afterwards, and the same every time.
 RC_GTEST_PROP(StepRunProperty, NoGradientIsLostOrSentTwice, ()) {
