@@ -92,6 +92,13 @@ std::optional<std::string> pick_protocols(const std::string& list,
   return std::nullopt;
 }
 
+std::optional<std::string> pick_engines(const std::string& list, std::vector<coll::Engine>& out) {
+  for (const std::string& name : split(list)) {
+    if (auto e = pick("engine", name, out.emplace_back())) return e;
+  }
+  return std::nullopt;
+}
+
 constexpr sim::Time kLongestDelay = sim::Time::us(1'000'000);
 
 std::optional<std::string> pick_delay(std::string_view option, const std::string& text, sim::Time& delay) {
@@ -162,6 +169,11 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("--proto", a.protocols,
                "wire protocol: simple, ll, ll128, or several with commas; auto: choose for each size")
       ->capture_default_str();
+  c.add_option(
+       "--engine", a.engines,
+       "who carries it out: sm (workgroups), dma (copy engines) or ace (accelerator), or several with "
+       "commas")
+      ->capture_default_str();
   c.add_option("--burst", a.burst,
                "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
       ->capture_default_str();
@@ -199,6 +211,7 @@ std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   if (auto e = pick("reduction", args.op, o.op)) return *e;
   if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
   if (auto e = pick_protocols(args.protocols, o.protocols)) return *e;
+  if (auto e = pick_engines(args.engines, o.engines)) return *e;
   if (auto e = pick_delays(args, o)) return *e;
   if (auto e = pick_burst(args.burst, o.burst)) return *e;
   if (args.inputs != "exact" && args.inputs != "real")

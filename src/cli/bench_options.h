@@ -35,6 +35,7 @@ struct BenchArguments {
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string protocols = "auto";
+  std::string engines = "sm";
   std::string burst = "auto";
   std::string inputs = "exact";
   std::string skew;    ///< empty: none
@@ -57,6 +58,7 @@ struct BenchOptions {
   coll::ReduceOp op = coll::ReduceOp::kSum;
   std::vector<const coll::Algorithm*> algorithms;        ///< null: choose
   std::vector<std::optional<coll::Protocol>> protocols;  ///< none: choose
+  std::vector<coll::Engine> engines;
   study::BurstChoice burst;
   sim::Time skew;
   std::vector<sim::Time> delays;

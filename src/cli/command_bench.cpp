@@ -98,18 +98,25 @@ class BenchCommand {
     const int gpus = gpus_of(system);
     study::CollectiveJob job = job_for(
         system, whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups), gpus);
-    for (const auto* algorithm : options_.algorithms) {
-      for (const auto protocol : options_.protocols) {
-        const std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
-        // What was asked for by name is refused with the reason, of what is left to auto one must be
-        // possible.
-        job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
-        job.protocol = protocol.value_or(coll::Protocol::kSimple);
-        if (job.algorithm == nullptr && job.program == nullptr) return fmt::format("nothing to choose from");
-        if (auto why = study::refuse(job)) return why;
+    for (const coll::Engine engine : options_.engines) {
+      job.engine = engine;
+      for (const auto* algorithm : options_.algorithms) {
+        for (const auto protocol : options_.protocols) {
+          if (auto why = refuse(job, algorithm, protocol)) return why;
+        }
       }
     }
     return std::nullopt;
+  }
+
+  /// What was asked for by name is refused with the reason, of what is left to auto one must be possible.
+  static std::optional<std::string> refuse(study::CollectiveJob job, const coll::Algorithm* algorithm,
+                                           std::optional<coll::Protocol> protocol) {
+    const std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
+    job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
+    job.protocol = protocol.value_or(coll::Protocol::kSimple);
+    if (job.algorithm == nullptr && job.program == nullptr) return fmt::format("nothing to choose from");
+    return study::refuse(job);
   }
 
   /// Reads the table to choose by, or begins one.
@@ -118,6 +125,7 @@ class BenchCommand {
     if (!args_.tune.empty() && !args_.tuning.empty())
       return bad_input("--tune and --tuning: give one of them");
     if (systems.size() > 1) return bad_input("--tune and --tuning are for one system");
+    if (options_.engines.size() > 1) return bad_input("--tune and --tuning are for one engine");
     if (!args_.tune.empty()) {
       table_ = {options_.collective, systems.front().name, gpus_of(systems.front()), {}};
       return kDone;
@@ -140,8 +148,16 @@ class BenchCommand {
   /// All that was asked for at one size: each combination, of which "auto" is one.
   int run_size(const study::SystemSpec& system, std::int64_t bytes) {
     const int gpus = gpus_of(system);
-    const study::CollectiveJob job =
+    study::CollectiveJob job =
         job_for(system, whole_elements(options_, sim::Bytes{bytes}, gpus / args_.groups), gpus);
+    for (const coll::Engine engine : options_.engines) {
+      job.engine = engine;
+      if (const int exit = run_offers(job); exit != kDone) return exit;
+    }
+    return kDone;
+  }
+
+  int run_offers(const study::CollectiveJob& job) {
     std::optional<std::pair<sim::Time, study::Choice>> best;
     for (const auto* algorithm : options_.algorithms) {
       for (const auto protocol : options_.protocols) {
@@ -178,7 +194,7 @@ class BenchCommand {
     row.algo = choice.algorithm != nullptr ? choice.algorithm->name : "program";
     row.proto = sim::name_of(choice.protocol);
     row.chosen = chosen;
-    row.engine = "sm";
+    row.engine = sim::name_of(job.engine);
     row.gpus = job.gpus;
     row.bytes = job.bytes;
     row.count = job.bytes.count() / coll::size_of(job.type).count();
@@ -246,6 +262,7 @@ void add_bench(CLI::App& app, int& exit) {
       }
       options.sizes = {bytes};
       options.algorithms = {nullptr};
+      options.engines = {program->engine};
       options.program = std::move(program);
     }
     exit = BenchCommand(*args, std::move(options)).run();

@@ -21,6 +21,7 @@ struct Request {
   const net::Blueprint* fabric = nullptr;
   Tuning tuning;
   int root = 0;  ///< of a broadcast or a reduction to one rank
+  Engine engine = Engine::kSm;
 
   int ranks() const { return static_cast<int>(gpus.size()); }
 };

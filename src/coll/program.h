@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coll/collective.h"
+#include "coll/engine.h"
 #include "coll/tuning.h"
 #include "sim/check.h"
 #include "sim/units.h"
@@ -74,9 +75,10 @@ struct Program {
   sim::Bytes bytes;
   int ranks = 0;
   int channels = 0;
-  int root = 0;        ///< of a broadcast or a reduction to one rank
-  sim::Bytes scratch;  ///< memory that each rank needs beyond its output
-  Tuning tuning;       ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
+  Engine engine = Engine::kSm;  ///< who carries it out
+  int root = 0;                 ///< of a broadcast or a reduction to one rank
+  sim::Bytes scratch;           ///< memory that each rank needs beyond its output
+  Tuning tuning;  ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
   std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
 
   std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }

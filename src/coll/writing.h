@@ -18,6 +18,7 @@ inline Program blank_program(const Request& request, int channels) {
   p.ranks = request.ranks();
   p.channels = channels;
   p.root = has_root(request.collective) ? request.root : 0;
+  p.engine = request.engine;
   p.tuning = request.tuning;
   p.lists.resize(static_cast<std::size_t>(p.ranks) * static_cast<std::size_t>(channels));
   return p;

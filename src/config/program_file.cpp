@@ -107,6 +107,7 @@ class ProgramReader {
     needs(map, "channels");
     map.field("channels", p.channels, sim::between(1, 256), "");
     map.field("root", p.root, sim::between(0, 1023), "");
+    map.field("engine", p.engine, "");
     map.group("coll", p.tuning);
     const YamlNode* lists = needs(map, "lists");
     map.finish();

@@ -78,12 +78,13 @@ std::string program_text(const coll::Program& program, const ProgramHeading& hea
 std::string program_json(const coll::Program& program, const ProgramHeading& heading) {
   std::string text = fmt::format(
       "{{\"schema\": 1, \"command\": \"program\", \"collective\": \"{}\", \"algo\": {}, \"system\": {},\n"
-      " \"bytes\": {}, \"scratch_bytes\": {}, \"ranks\": {}, \"channels\": {}, \"root\": {},\n \"coll\": "
-      "{},\n"
+      " \"bytes\": {}, \"scratch_bytes\": {}, \"ranks\": {}, \"channels\": {}, \"root\": {}, \"engine\": "
+      "\"{}\",\n"
+      " \"coll\": {},\n"
       " \"lists\": [",
       sim::name_of(program.collective), nlohmann::json(heading.algo).dump(),
       nlohmann::json(heading.system).dump(), program.bytes.count(), program.scratch.count(), program.ranks,
-      program.channels, program.root, tuning_json(program.tuning));
+      program.channels, program.root, sim::name_of(program.engine), tuning_json(program.tuning));
   const char* comma = "";
   for_lists(program, [&](int rank, int channel, const std::vector<coll::Step>& steps) {
     text += fmt::format("{}\n  {{\"rank\": {}, \"channel\": {}, \"steps\": [", comma, rank, channel);

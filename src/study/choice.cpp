@@ -50,7 +50,8 @@ class Guess {
                                 .gpus = gpus_,
                                 .fabric = &blueprint_,
                                 .tuning = coll::for_protocol(job_.system->coll, choice.protocol),
-                                .root = job_.root};
+                                .root = job_.root,
+                                .engine = job_.engine};
     if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return sim::Time::never().in_us();
     const coll::Program program = coll::compile(*choice.algorithm, request);
     return estimator_.time(program, gpus_).in_us();

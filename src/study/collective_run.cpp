@@ -181,7 +181,8 @@ coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus
                                         .gpus = gpus,
                                         .fabric = &blueprint,
                                         .tuning = coll::for_protocol(job.system->coll, job.protocol),
-                                        .root = job.root});
+                                        .root = job.root,
+                                        .engine = job.engine});
 }
 
 /// What the most loaded rank needs in its GPU's memory: vectors, scratch, and a buffer for each connection.
@@ -233,6 +234,8 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
+  if (job.engine != coll::Engine::kSm)
+    return fmt::format("nothing runs on engine {} yet; there is sm", sim::name_of(job.engine));
   if (job.program != nullptr) return std::nullopt;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
     return fmt::format(
@@ -259,7 +262,8 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
                               .gpus = gpus,
                               .fabric = nullptr,
                               .tuning = coll::for_protocol(job.system->coll, job.protocol),
-                              .root = job.root};
+                              .root = job.root,
+                              .engine = job.engine};
   if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
     return fmt::format(
         "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",

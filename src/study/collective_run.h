@@ -29,6 +29,7 @@ struct CollectiveJob {
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program
   const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
   coll::Protocol protocol = coll::Protocol::kSimple;
+  coll::Engine engine = coll::Engine::kSm;
   coll::Collective collective = coll::Collective::kAllReduce;
   sim::Bytes bytes;  ///< a multiple of the element size, and for scatter and gather of that times the ranks
   coll::DataType type = coll::DataType::kFp32;

@@ -1,0 +1,22 @@
+// The table of crews.
+#include "coll/crew.h"
+
+#include "coll/sm_crew.h"
+#include "sim/check.h"
+
+namespace infold::coll {
+
+std::unique_ptr<Crew> make_crew(CrewContext context) {
+  switch (context.program.engine) {
+    case Engine::kSm:
+      return std::make_unique<SmCrew>(std::move(context));
+    case Engine::kDma:
+    case Engine::kAce:
+    case Engine::kCollectiveEngine:
+      break;
+  }
+  INFOLD_CHECK(false, "a program runs on an engine that there is (study::refuse)");
+  return nullptr;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,57 @@
+// A crew is who carries out one program on the GPUs of its ranks: SM workgroups, or another engine.
+// Execution picks it by the program's engine; whoever runs a collective sees only the Execution.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/buffers.h"
+#include "coll/program.h"
+#include "coll/values.h"
+#include "gpu/machine.h"
+#include "sim/trace.h"
+
+namespace infold::coll {
+
+/// How workgroups spent the time in which they held an SM, all together.
+struct Residency {
+  sim::Time resident;
+  sim::Time waiting;  ///< for data, for room, for acknowledgements
+
+  Residency& operator+=(const Residency& o) {
+    resident += o.resident;
+    waiting += o.waiting;
+    return *this;
+  }
+};
+
+/// What a crew works on. All that is referred to outlives the crew.
+struct CrewContext {
+  gpu::Machine& machine;
+  const Program& program;
+  const std::vector<int>& gpus;  ///< rank r is GPU gpus[r]
+  Buffers& buffers;
+  Values* values = nullptr;                     ///< null: timing only
+  sim::TraceRecorder* trace = nullptr;          ///< null: tracing off
+  std::size_t stream = 0;                       ///< which of its GPUs' communication streams
+  std::function<void(int rank)> rank_finished;  ///< to be called once a rank, when it is through
+
+  gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
+};
+
+class Crew {
+ public:
+  virtual ~Crew() = default;
+  /// The host has enqueued the collective on this rank's stream at `at`, now or later.
+  virtual void enqueue(int rank, sim::Time at) = 0;
+  /// Of the workgroups that are done.
+  virtual Residency residency() const = 0;
+  virtual std::vector<std::string> who_waits() const = 0;
+};
+
+/// The crew of the program's engine.
+std::unique_ptr<Crew> make_crew(CrewContext context);
+
+}  // namespace infold::coll
