@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <memory>
-#include <optional>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/progress.h"
+#include "cli/stopwatch.h"
 #include "cli/systems.h"
 #include "cli/train_options.h"
 #include "report/step_report.h"
@@ -20,19 +19,6 @@
 namespace infold::cli {
 
 namespace {
-
-class Stopwatch {
- public:
-  explicit Stopwatch(bool off) : off_(off), started_(std::chrono::steady_clock::now()) {}
-  std::optional<double> seconds() const {
-    if (off_) return std::nullopt;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-  }
-
- private:
-  bool off_;
-  std::chrono::steady_clock::time_point started_;
-};
 
 /// Without communication there is more to say of the kernels.
 int train_alone(const TrainArguments& args, const TrainSetup& setup) {
@@ -57,7 +43,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup) {
 }
 
 int train_together(const TrainArguments& args, const TrainSetup& setup) {
-  if (setup.algorithms.size() != 1)
+  if (setup.methods.size() != 1)
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
   const Stopwatch watch(args.no_timing);
   Progress progress;

@@ -13,6 +13,7 @@
 #include "cli/pick.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
+#include "config/study_file.h"
 #include "config/units.h"
 
 namespace infold::cli {
@@ -53,7 +54,6 @@ std::optional<std::string> pick_sync(const TrainArguments& a, train::SyncSpec& s
 std::optional<std::string> pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   BenchArguments bench;
   bench.collective = "all_reduce";
-  bench.algorithms = a.algorithms;
   bench.protocols = a.protocol;
   bench.burst = a.burst;
   bench.skew = a.skew;
@@ -61,8 +61,15 @@ std::optional<std::string> pick_collectives(const TrainArguments& a, TrainSetup&
   if (auto* complaint = std::get_if<std::string>(&understood)) return std::move(*complaint);
   const auto& options = std::get<BenchOptions>(understood);
   if (options.protocols.size() != 1) return std::string("--proto: one protocol at a time");
-  setup.algorithms = options.algorithms;
-  setup.job.algorithm = options.algorithms.front();
+  coll::Engine engine{};
+  if (auto e = pick("engine", a.engine, engine)) return e;
+  for (const std::string& text : split(a.algorithms)) {
+    const auto method = config::parse_method(text);
+    if (const auto* error = std::get_if<config::ParseError>(&method)) return error->message;
+    setup.methods.push_back(std::get<study::Method>(method));
+    if (text.find('@') == std::string::npos) setup.methods.back().engine = engine;
+  }
+  setup.job.method = setup.methods.front();
   setup.job.protocol = options.protocols.front();
   setup.job.burst = options.burst;
   if (options.skew > sim::Time{}) setup.job.delays = study::skewed(setup.job.gpus, options.skew, a.seed);
@@ -101,9 +108,10 @@ void add_sync_arguments(CLI::App& c, TrainArguments& a) {
 
 void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--algo", a.algorithms,
-               several ? "algorithms, with commas; auto: choose for each bucket"
+               several ? "algorithms, with commas; auto: choose for each bucket; ring@dma: on another engine"
                        : "algorithm; auto: choose for each bucket")
       ->capture_default_str();
+  c.add_option("--engine", a.engine, "who carries them out: sm, dma or ace")->capture_default_str();
   c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")->capture_default_str();
   c.add_option("--channels", a.channels, "workgroups of a collective on each GPU (default: the system's)")
       ->check(CLI::Range(1, 256));
@@ -198,7 +206,7 @@ report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup) 
           .optimizer = args.optimizer,
           .sync = args.sync,
           .overlap = setup.job.overlap,
-          .algo = setup.job.algorithm == nullptr ? "auto" : std::string(setup.job.algorithm->name)};
+          .method = setup.job.method};
 }
 
 }  // namespace infold::cli

@@ -40,6 +40,7 @@ struct TrainArguments {
   std::string cycle;
   int packs = 1;
   std::string algorithms = "ring";
+  std::string engine = "sm";
   std::string protocol = "auto";
   int channels = 0;
   bool overlap = false;
@@ -61,8 +62,8 @@ struct TrainSetup {
   study::SystemSpec system;
   train::Model model;
   train::Graph graph;
-  study::StepJob job;                              ///< its algorithm is the first
-  std::vector<const coll::Algorithm*> algorithms;  ///< null: chosen for each bucket
+  study::StepJob job;  ///< its method is the first
+  std::vector<study::Method> methods;
 
   TrainSetup() = default;
   TrainSetup(const TrainSetup&) = delete;

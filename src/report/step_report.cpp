@@ -87,7 +87,7 @@ std::string step_text(const StepReport& report) {
   const StepLabel& l = report.label;
   std::string text =
       fmt::format("{}\n{} of gradients by {}, {}\n\n", title(l, r.passes),
-                  l.overlap ? "overlapped reduction" : "reduction after backward", l.sync, l.algo);
+                  l.overlap ? "overlapped reduction" : "reduction after backward", l.sync, name_of(l.method));
   const sim::Time step = r.step();
   const auto line = [&](const char* name, sim::Time t, char c) {
     text += fmt::format("  {:<13} {:>10.3f} ms  {}\n", name, ms(t), bar(c, t, step));
@@ -141,7 +141,8 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
           {"optimizer", l.optimizer},
           {"sync", l.sync},
           {"overlap", l.overlap},
-          {"algo", l.algo},
+          {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},
+          {"engine", sim::name_of(l.method.engine)},
           {"phases_ms",
            {{"forward", ms(r.forward + r.alone.times.forward() * (r.passes - 1))},
             {"backward", ms(r.backward + r.alone.times.backward() * (r.passes - 1))},

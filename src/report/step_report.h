@@ -21,7 +21,7 @@ struct StepLabel {
   std::string optimizer;
   std::string sync;
   bool overlap = true;
-  std::string algo;
+  study::Method method;
 };
 
 struct StepReport {

@@ -122,7 +122,8 @@ void read_times(const StepJob& job, const Step& step, const gpu::Machine& machin
     const Reducer::Turn& t = step.reducer().turn(b, slowest);
     r.communicating += t.end - t.start;
     r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
-    r.sms = std::max(r.sms, step.reducer().entry(b).program.channels);
+    const coll::Program& program = step.reducer().entry(b).program;
+    if (program.engine == coll::Engine::kSm) r.sms = std::max(r.sms, program.channels);
   }
   const gpu::Gpu& gpu = machine.gpu(slowest);
   r.traffic = gpu.memory().traffic();
@@ -155,7 +156,8 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
 
   const CollectiveJob collective{
       .system = job.system,
-      .algorithm = job.algorithm,
+      .algorithm = job.method.algorithm,
+      .engine = job.method.engine,
       .collective = coll::Collective::kAllReduce,
       .bytes = {},
       .type = plan.recipe.gradient_bytes() == 2 ? coll::DataType::kBf16 : coll::DataType::kFp32,

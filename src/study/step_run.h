@@ -12,6 +12,7 @@
 #include "study/choice.h"
 #include "study/collective_run.h"
 #include "study/gpu_step.h"
+#include "study/method.h"
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/recipe.h"
@@ -26,10 +27,10 @@ struct StepJob {
   train::Recipe recipe;
   bool ignore_memory = false;
   train::SyncSpec sync;
-  const coll::Algorithm* algorithm = nullptr;  ///< null: chosen for each bucket
-  std::optional<coll::Protocol> protocol;      ///< none: the same
-  bool overlap = true;                         ///< false: nothing is reduced before backward has ended
-  gpu::CoreOptions core{};                     ///< what is shared, reserved SMs, the collectives' priority
+  Method method;
+  std::optional<coll::Protocol> protocol;  ///< none: chosen for each bucket
+  bool overlap = true;                     ///< false: nothing is reduced before backward has ended
+  gpu::CoreOptions core{};                 ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
   std::vector<sim::Time> delays = {};  ///< by which each GPU begins the step late; empty: none
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the

@@ -41,7 +41,7 @@ struct SmallStep {
     job.graph = &graph;
     job.gpus = 4;
     job.recipe.batch = batch;
-    job.algorithm = coll::find_algorithm("ring");
+    job.method.algorithm = coll::find_algorithm("ring");
     job.sync.bucket = sim::Bytes::kib(256);
     job.sync.first_bucket = sim::Bytes::kib(64);
   }

@@ -78,7 +78,7 @@ TEST(StepRun, RefusesWhatCanNotBe) {
   step.job.core.reserved_sms = step.system.machine.gpu.sms;
   EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("can not be reserved"), std::string::npos);
   step.job.core.reserved_sms = 0;
-  step.job.algorithm = coll::find_algorithm("two-shot");
+  step.job.method.algorithm = coll::find_algorithm("two-shot");
   step.job.protocol = coll::Protocol::kLl;
   EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("two-shot"), std::string::npos);
   step.job.protocol.reset();
