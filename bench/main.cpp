@@ -26,6 +26,7 @@ struct Case {
   std::string about;
   study::SystemSpec system;
   sim::Bytes bytes;  ///< of the collective; none: the backward pass on one GPU
+  const char* algorithm = "ring";
 };
 
 study::SystemSpec preset(const char* name) {
@@ -55,6 +56,9 @@ std::vector<Case> cases() {
 
   out.push_back(
       {"gpu-backward", "backward pass of ResNet-50, batch 256, on one A100", preset("dgx-a100"), {}});
+
+  out.push_back({"inc-push", "inc-push all-reduce of 16 MiB on klenk-16: switches sum, packets of 128 B",
+                 preset("klenk-16"), 16_MiB, "inc-push"});
   return out;
 }
 
@@ -82,7 +86,7 @@ Measured measure_backward(const gpu::GpuSpec& spec) {
 Measured measure(const Case& c) {
   if (c.bytes == sim::Bytes{}) return measure_backward(c.system.machine.gpu);
   const study::CollectiveJob job{.system = &c.system,
-                                 .algorithm = coll::find_algorithm("ring"),
+                                 .algorithm = coll::find_algorithm(c.algorithm),
                                  .bytes = c.bytes,
                                  .gpus = c.system.machine.gpus,
                                  .burst = {.automatic = false, .bytes = {}}};

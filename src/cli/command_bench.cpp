@@ -208,6 +208,7 @@ class BenchCommand {
     if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
     if (const int exit = failure(outcome, label); exit != kDone) return exit;
     row.result = std::get<study::CollectiveResult>(outcome);
+    row.engine = sim::name_of(row.result.engine);
     wrong_ = wrong_ || row.result.wrong.value_or(0) > 0;
     if (!args_.json) print(report::bench_line(report_, row));
     report_.rows.push_back(std::move(row));

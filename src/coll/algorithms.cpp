@@ -19,6 +19,7 @@ constexpr std::array kHalvingDoubling = {kAllReduce, kReduceScatter, kAllGather,
 constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
                                 kReduce,    kAllToAll,      kBarrier};
 constexpr std::array kOnlyAllReduce = {kAllReduce};
+constexpr std::array kInNetwork = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
 
 constexpr std::array kAlgorithms = {
     Algorithm{"ring", "each rank passes chunks to its neighbour; every link carries the same", kRing,
@@ -35,12 +36,31 @@ constexpr std::array kAlgorithms = {
               kOnlyAllReduce, write_hierarchical},
     Algorithm{"ccube", "the two trees, but a chunk's broadcast starts as soon as it is reduced",
               kOnlyAllReduce, write_ccube},
+    Algorithm{.name = "nvls",
+              .about = "workgroups have switches sum and multicast what they stage, as NCCL's NVLS",
+              .collectives = kInNetwork,
+              .write = write_nvls,
+              .puts = true,
+              .in_network = true},
+    Algorithm{.name = "inc-pull",
+              .about = "collective engines ask switches for sums of their parts and multicast them; no SM",
+              .collectives = kInNetwork,
+              .write = write_inc_pull,
+              .puts = true,
+              .in_network = true},
+    Algorithm{.name = "inc-push",
+              .about = "collective engines send to switches, which sum and multicast the results; no SM",
+              .collectives = kInNetwork,
+              .write = write_inc_push,
+              .puts = true,
+              .in_network = true},
 };
 
 /// What a rank without others has to do.
-Program alone(const Request& request) {
+Program alone(const Request& request, bool in_network) {
   const int channels = channels_for(request.tuning, request.bytes);
   Program program = blank_program(request, channels);
+  if (in_network) program.engine = Engine::kSm;
   for (int channel = 0; channel < channels; ++channel) {
     const Part part = part_of(request.bytes, channel, channels);
     Step s;
@@ -95,7 +115,7 @@ std::int64_t most_steps(const Algorithm& algorithm, const Request& request) {
 }
 
 Program compile(const Algorithm& algorithm, const Request& request) {
-  return request.ranks() == 1 ? alone(request) : algorithm.write(request);
+  return request.ranks() == 1 ? alone(request, algorithm.in_network) : algorithm.write(request);
 }
 
 }  // namespace infold::coll

@@ -33,6 +33,7 @@ struct Algorithm {
   Program (*write)(const Request&);         ///< for two ranks or more
   bool puts = false;                        ///< stores into outputs, which only the protocol Simple can fence
   bool floods = false;                      ///< every chunk goes to every rank
+  bool in_network = false;                  ///< needs switches that reduce; brings its own engine
 
   bool offers(Collective c) const;
 };
@@ -57,5 +58,8 @@ Program write_direct(const Request& request);
 Program write_two_shot(const Request& request);
 Program write_hierarchical(const Request& request);
 Program write_ccube(const Request& request);
+Program write_inc_pull(const Request& request);
+Program write_inc_push(const Request& request);
+Program write_nvls(const Request& request);
 
 }  // namespace infold::coll

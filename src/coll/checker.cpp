@@ -84,6 +84,11 @@ class Checker {
     bool data;
   };
   std::optional<Wait> waits(const Runner& r) {
+    if (step_of(r).net == NetOp::kMeet) {
+      for (int rank = 0; rank < program_.ranks; ++rank) {
+        if (runner(rank, r.channel).step < r.step) return Wait{rank, true};
+      }
+    }
     for (int from : step_of(r).from) {
       if (wire(from, r.rank, r.channel).empty()) return Wait{from, true};
     }
@@ -97,6 +102,7 @@ class Checker {
   /// Carries out one slice.
   std::optional<Flaw> go(Runner& r) {
     const Step& s = step_of(r);
+    if (s.in_network()) return go_in_network(r);
     const sim::Bytes bytes = sim::min(slice_of(program_.tuning, s.bytes), s.bytes - r.begin);
     Runs value;
     bool first = true;
@@ -109,7 +115,7 @@ class Checker {
       r.heard_from = sets_.unite(r.heard_from, message.heard_from);
       if (s.landed) {
         const Step& put = program_.steps(from, r.channel)[message.step];
-        if (auto f = store(r, put.output_offset + r.begin, message.runs, false)) return f;
+        if (auto f = store(r, r.rank, put.output_offset + r.begin, message.runs, false)) return f;
       } else if (auto f = combine(r, value, message.runs, first)) {
         return f;
       }
@@ -122,7 +128,7 @@ class Checker {
       }
       const bool in_place = s.uses_held && s.held_offset == s.output_offset;
       if (s.writes_output) {
-        if (auto f = store(r, s.output_offset + r.begin, value, in_place)) return f;
+        if (auto f = store(r, r.rank, s.output_offset + r.begin, value, in_place)) return f;
       }
     }
     for (int to : s.to) {
@@ -137,6 +143,50 @@ class Checker {
       ++r.step;
     }
     return std::nullopt;
+  }
+
+  /// Carries out a step that switches do for all ranks: when the last has come to it.
+  std::optional<Flaw> go_in_network(Runner& r) {
+    const Step& s = step_of(r);
+    // Workgroups tell each other when they are ready.
+    const bool meets = s.net == NetOp::kMeet || program_.engine == Engine::kSm;
+    if (!meets && s.net != NetOp::kReduceWrite) {
+      const int early = sets_.first_missing(sets_.all(program_.ranks), r.heard_from);
+      if (early >= 0)
+        return flaw(r,
+                    fmt::format("reaches into the memory of rank {}, which may not have begun yet", early));
+    }
+    if (meets) r.heard_from = sets_.all(program_.ranks);
+    if (++came_[{r.channel, r.step}] == program_.ranks && s.net != NetOp::kMeet) {
+      for (int rank = 0; rank < program_.ranks; ++rank) {
+        if (auto f = store_in_network(r, s, rank)) return f;
+      }
+    }
+    ++r.step;
+    for (int rank = 0; rank < program_.ranks; ++rank) wake(rank, r.channel);
+    return std::nullopt;
+  }
+
+  /// What the switches store in a rank's output.
+  std::optional<Flaw> store_in_network(const Runner& r, const Step& s, int rank) {
+    const std::int64_t share = s.bytes.count() / program_.ranks;
+    const auto put = [&](sim::Bytes at, std::int64_t bytes, sim::Bytes from, RankSets::Id who) {
+      const Run run{bytes, from.count(), who, s.finishes};
+      return store(r, rank, at, {run}, false);
+    };
+    if (s.net == NetOp::kMulticast && s.who == NetWho::kOwner) {
+      for (int whose = 0; whose < program_.ranks; ++whose) {
+        if (auto f = put(s.output_offset + s.stride * whose, share, s.input_offset, sets_.only(whose)))
+          return f;
+      }
+      return std::nullopt;
+    }
+    if (s.net == NetOp::kMulticast)
+      return put(s.output_offset, s.bytes.count(), s.input_offset, sets_.only(program_.root));
+    const RankSets::Id all = sets_.all(program_.ranks);
+    if (s.who == NetWho::kOwner) return put(s.output_offset, share, s.input_offset + s.stride * rank, all);
+    if (s.who == NetWho::kRoot && rank != program_.root) return std::nullopt;
+    return put(s.output_offset, s.bytes.count(), s.input_offset, all);
   }
 
   /// Sender and receiver must mean the same step.
@@ -199,8 +249,8 @@ class Checker {
   }
 
   /// A sum on its way may be written over, by the workgroup that held it; a result may not.
-  std::optional<Flaw> store(const Runner& r, sim::Bytes at, const Runs& runs, bool in_place) {
-    Memory& memory = memory_[static_cast<std::size_t>(r.rank)];
+  std::optional<Flaw> store(const Runner& r, int rank, sim::Bytes at, const Runs& runs, bool in_place) {
+    Memory& memory = memory_[static_cast<std::size_t>(rank)];
     std::int64_t end = at.count();
     for (const Run& run : runs) end += run.bytes;
     const std::int64_t guarded = std::min(end, sizes_.output.count());  // scratch may be used again
@@ -333,6 +383,7 @@ class Checker {
   std::vector<Runner> runners_;
   std::deque<Runner*> ready_;
   std::map<std::tuple<int, int, int>, Wire> wires_;  // (from, to, channel)
+  std::map<std::pair<int, std::size_t>, int> came_;  // ranks at an in-network step: (channel, step)
 };
 
 }  // namespace

@@ -11,6 +11,20 @@ void append(std::string& name, const char* word) {
 }  // namespace
 
 std::string name_of(const Step& s) {
+  switch (s.net) {
+    case NetOp::kNone:
+      break;
+    case NetOp::kMeet:
+      return "meet";
+    case NetOp::kReduceWrite:
+      return "reduce-write";
+    case NetOp::kLoadReduce: {
+      const char* what = s.who == NetWho::kAll ? "load-reduce-multicast" : "load-reduce";
+      return s.stage > sim::Bytes{} ? std::string("staged-") + what : what;
+    }
+    case NetOp::kMulticast:
+      return s.stage > sim::Bytes{} ? "staged-multicast" : "multicast";
+  }
   std::string name;
   if (s.only_flags()) {
     if (s.receives()) append(name, "wait");

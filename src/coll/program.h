@@ -2,9 +2,11 @@
 // each channel of a rank runs on a workgroup of its own, one step after the other.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,30 @@ class Peers {
   std::uint8_t count_ = 0;
 };
 
+/// What a step asks of switches that reduce. Such steps are the same on every rank, and concern all of them.
+enum class NetOp : std::uint8_t { kNone, kMeet, kReduceWrite, kLoadReduce, kMulticast };
+inline constexpr std::array kNetOpNames = {
+    sim::Named{NetOp::kNone, "none", "nothing"},
+    sim::Named{NetOp::kMeet, "meet", "nobody goes on before all have come; moves no data"},
+    sim::Named{NetOp::kReduceWrite, "reduce-write", "every rank pushes its input; outputs get the sum"},
+    sim::Named{NetOp::kLoadReduce, "load-reduce", "who is home of a part asks for its sum; outputs get it"},
+    sim::Named{NetOp::kMulticast, "multicast", "input is stored in all outputs"},
+};
+constexpr std::span<const sim::Named<NetOp>> names_of(NetOp) {
+  return kNetOpNames;
+}
+
+/// Whose output gets a sum, or whose input is multicast.
+enum class NetWho : std::uint8_t { kAll, kRoot, kOwner };
+inline constexpr std::array kNetWhoNames = {
+    sim::Named{NetWho::kAll, "all", "every rank's"},
+    sim::Named{NetWho::kRoot, "root", "the root's"},
+    sim::Named{NetWho::kOwner, "owner", "each rank's, of an equal share of the bytes"},
+};
+constexpr std::span<const sim::Named<NetWho>> names_of(NetWho) {
+  return kNetWhoNames;
+}
+
 /// One step. Its value is the fold of what arrives from each of `from`, of this rank's input where it uses
 /// that, and of what it holds from earlier steps where it uses that; it goes to the output, to each of `to`,
 /// or both. Without bytes it is a mere flag: a signal, a wait.
@@ -58,11 +84,16 @@ struct Step {
   sim::Bytes input_offset;
   sim::Bytes held_offset;
   sim::Bytes output_offset;  ///< beyond the output lies the program's scratch memory
+  sim::Bytes stride;         ///< in-network, kOwner: from one rank's share to the next in the longer vector
+  NetOp net = NetOp::kNone;
+  NetWho who = NetWho::kAll;
+  sim::Bytes stage;  ///< in-network, on SMs: by way of a registered buffer, so much of a part at a time
 
   bool receives() const { return !from.empty(); }
   bool sends() const { return !to.empty(); }
   /// Nothing passes through the workgroup: it waits for flags, or sets them.
   bool only_flags() const { return bytes == sim::Bytes{} || landed; }
+  bool in_network() const { return net != NetOp::kNone; }
   int loads() const { return landed ? 0 : from.size() + int{uses_input} + int{uses_held}; }
   bool operator==(const Step&) const = default;
 };
@@ -81,6 +112,12 @@ struct Program {
   Tuning tuning;  ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
   std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
 
+  /// Its switches must be able to reduce.
+  bool in_network() const {
+    return std::ranges::any_of(lists, [](const auto& l) { return !l.empty() && l.front().in_network(); });
+  }
+  /// SMs that it holds on each GPU.
+  int sms() const { return engine == Engine::kSm ? channels : 0; }
   std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }
   const std::vector<Step>& steps(int rank, int channel) const { return lists[index(rank, channel)]; }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "coll/chunking.h"
+
 namespace infold::coll {
 
 namespace {
@@ -38,8 +40,65 @@ std::string wrong_flags(const Step& s) {
   return {};
 }
 
+std::string wrong_in_network(const Step& s, const Program& p, const BufferSizes& sizes) {
+  if (s.receives() || s.sends() || s.uses_held || s.lands || s.landed)
+    return "is done by switches, and can not send or receive as well";
+  if (s.net == NetOp::kMeet) return s.bytes == sim::Bytes{} ? "" : "only meets, and moves no bytes";
+  if (p.engine == Engine::kSm && s.net == NetOp::kReduceWrite) return "is pushed, which no SM does";
+  if (s.stage.count() % kVector != 0) return "is staged in chunks that cut an access in two";
+  if (auto what = beyond("stages", {}, s.stage * (std::int64_t{p.tuning.nvls.slots} * p.ranks * p.channels),
+                         p.scratch);
+      !what.empty())
+    return what;
+  if (s.bytes == sim::Bytes{}) return "has no bytes to work on";
+  if (s.finishes != (s.net != NetOp::kMulticast)) return "completes a sum if and only if there is one";
+  if (s.net == NetOp::kMulticast && s.who == NetWho::kAll) return "multicasts the input of everybody";
+  if (s.who != NetWho::kOwner) {
+    auto what = beyond("reads input", s.input_offset, s.bytes, sizes.input);
+    return what.empty() ? beyond("writes output", s.output_offset, s.bytes, sizes.output) : what;
+  }
+  if (s.bytes.count() % p.ranks != 0) return fmt::format("has no equal share for {} ranks", p.ranks);
+  const sim::Bytes share = s.bytes / p.ranks;
+  if (s.stride < share || s.stride > sizes.input + sizes.output)
+    return "has shares that overlap or lie far off";
+  const bool gather = s.net == NetOp::kMulticast;
+  const sim::Bytes all = s.stride * (p.ranks - 1) + share;
+  auto what = beyond("reads input", s.input_offset, gather ? share : all, sizes.input);
+  return what.empty() ? beyond("writes output", s.output_offset, gather ? all : share, sizes.output) : what;
+}
+
+/// Switches act for all ranks: each must ask the same of them, in the same order.
+std::optional<Flaw> find_odd_one_out(const Program& p) {
+  if (!p.in_network()) {
+    return p.engine == Engine::kCollectiveEngine && !p.lists.front().empty()
+               ? std::optional(Flaw{0, 0, 0, "is not done by switches, which is all that this engine does"})
+               : std::nullopt;
+  }
+  if (p.engine == Engine::kCollectiveEngine && p.channels != 1)
+    return Flaw{-1, -1, -1, fmt::format("a collective engine has one channel, not {}", p.channels)};
+  for (int channel = 0; channel < p.channels; ++channel) {
+    const auto& first = p.steps(0, channel);
+    if (p.engine == Engine::kSm && first.size() != 1)
+      return Flaw{0, channel, -1, fmt::format("a workgroup does one step by switches, not {}", first.size())};
+    for (int rank = 0; rank < p.ranks; ++rank) {
+      const auto& list = p.steps(rank, channel);
+      if (list.size() != first.size())
+        return Flaw{rank, channel, -1,
+                    fmt::format("has {} steps, and rank 0 has {}", list.size(), first.size())};
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (!list[i].in_network())
+          return Flaw{rank, channel, static_cast<int>(i), "is not done by switches, as other steps are"};
+        if (list[i] != first[i])
+          return Flaw{rank, channel, static_cast<int>(i), "asks something else of the switches than rank 0"};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::string senseless(const Step& s, int rank, const Program& p, const BufferSizes& sizes) {
   if (s.bytes < sim::Bytes{}) return "has a negative number of bytes";
+  if (s.in_network()) return wrong_in_network(s, p, sizes);
   if (auto what = wrong_peers(s.from, rank, p.ranks, "receives from"); !what.empty()) return what;
   if (auto what = wrong_peers(s.to, rank, p.ranks, "sends to"); !what.empty()) return what;
   if (auto what = wrong_flags(s); !what.empty()) return what;
@@ -69,7 +128,7 @@ std::optional<Flaw> find_senseless_step(const Program& program) {
       }
     }
   }
-  return std::nullopt;
+  return find_odd_one_out(program);
 }
 
 }  // namespace infold::coll

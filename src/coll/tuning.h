@@ -32,6 +32,36 @@ struct FlaggedTuning {
   }
 };
 
+/// Workgroups that use switches that reduce.
+struct NvlsTuning {
+  static constexpr std::string_view kAbout =
+      "Workgroups that have switches reduce and multicast, NCCL's defaults unless said otherwise.";
+  int channels = 16;
+  int scatter_warps = 8;
+  int reduce_warps = 5;
+  int gather_warps = 7;
+  sim::Bytes in_flight_per_thread = 64_B;
+  sim::Bytes chunk = 128_KiB;
+  int slots = 8;
+  bool zero_copy = false;
+
+  int warps() const { return scatter_warps + reduce_warps + gather_warps; }
+
+  template <class V>
+  void visit(V& v) {
+    v.field("channels", channels, sim::between(1, 256), "workgroups on each GPU, one SM each");
+    v.field("scatter_warps", scatter_warps, sim::between(1, 32),
+            "warps that copy into the registered buffer");
+    v.field("reduce_warps", reduce_warps, sim::between(1, 32), "warps that load sums and multicast them");
+    v.field("gather_warps", gather_warps, sim::between(1, 32), "warps that copy out of the buffer");
+    v.field("in_flight_per_thread", in_flight_per_thread, sim::between(4_B, 4_KiB),
+            "bytes a thread may have between load and its store's leaving");
+    v.field("chunk", chunk, sim::between(1_KiB, 4_MiB), "most of a part that is handed on at once");
+    v.field("slots", slots, sim::between(1, 64), "chunks of each part that the buffer holds");
+    v.field("zero_copy", zero_copy, "the user's memory is registered: no buffer, and all warps reduce");
+  }
+};
+
 struct Tuning {
   static constexpr std::string_view kAbout =
       "Settings of the collectives library, NCCL's defaults unless said otherwise.";
@@ -45,6 +75,7 @@ struct Tuning {
   sim::Bytes min_bytes_per_thread = 64_B;
   FlaggedTuning ll;
   FlaggedTuning ll128{.threads = 640, .in_flight_per_thread = 64_B, .buffer = 4800_KiB};
+  NvlsTuning nvls;
 
   // What for_protocol() makes of the above; a file does not say it.
   Protocol protocol = Protocol::kSimple;
@@ -66,6 +97,7 @@ struct Tuning {
             "a channel is used only if each of its threads has this much of the message");
     v.group("ll", ll);
     v.group("ll128", ll128);
+    v.group("nvls", nvls);
   }
 };
 

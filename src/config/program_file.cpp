@@ -58,6 +58,10 @@ class StepReader {
     s.output_offset = put;
     map_.field("landed", s.landed, "");
     map_.field("finish", s.finishes, "");
+    map_.field("net", s.net, "");
+    map_.field("who", s.who, "");
+    offset("stage", s.stage);
+    offset("stride", s.stride);
     map_.finish();
     return s;
   }

@@ -60,6 +60,7 @@ int Dispatcher::room_beside_collectives(const Kernel& k) const {
 /// A kernel's turn has come.
 void Dispatcher::handle(std::uint32_t id) {
   Kernel& k = kernels_[id];
+  if (k.launch.workgroups == 0) return k.launch.work->begin(id, 0);
   const auto behind = std::find_if(ready_.begin(), ready_.end(),
                                    [&](KernelId r) { return kernels_[r].priority < k.priority; });
   const auto position = static_cast<std::size_t>(behind - ready_.begin());

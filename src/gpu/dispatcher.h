@@ -44,6 +44,8 @@ class Dispatcher final : public sim::Handler {
   void notify(EventId event, sim::Handler& handler, std::uint32_t arg);
 
   void workgroup_done(KernelId kernel, int sm);
+  /// The same of a launch without workgroups, which takes no SM: an engine does it.
+  void engine_done(KernelId kernel) { complete(kernel); }
 
   /// From now on as if kernels of compute had run here as they have on `twin`. Requires: built alike; none is
   /// running on either.

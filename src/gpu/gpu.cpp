@@ -14,7 +14,8 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }  // namespace
 
 Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
-         MoveTable& moves, SignalTable& signals, net::Payloads* payloads, const CoreOptions& options)
+         MoveTable& moves, SignalTable& signals, net::Payloads* payloads, const CoreOptions& options,
+         inc::SwitchUnits* units)
     : id_(id),
       spec_(spec),
       events_(events),
@@ -25,6 +26,8 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       core_(spec, events, options),
       memory_(core_.memory()),
       priority_(options.collective_priority) {
+  if (units != nullptr)
+    unit_port_ = std::make_unique<UnitPort>(id, spec, events, network, memory_, *units, payloads);
   network.attach(id, *this);
 }
 
@@ -69,10 +72,12 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
 }
 
 void Gpu::departed(const net::Packet& packet) {
+  if (packet.kind != net::PacketKind::kWrite) return unit_port_->departed(packet);
   moves_[packet.flow].mover->departed(sim::Bytes{packet.payload});
 }
 
 sim::Time Gpu::receive(const net::Packet& packet) {
+  if (packet.kind != net::PacketKind::kWrite) return unit_port_->receive(packet);
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
   if (payloads_ != nullptr) {
@@ -96,6 +101,8 @@ sim::Time Gpu::receive(const net::Packet& packet) {
 void Gpu::expect(const net::Packet& packet) {
   if (packet.kind == net::PacketKind::kAck) {
     moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset}, packet.arrives);
+  } else if (packet.kind == net::PacketKind::kUnitAck) {
+    unit_port_->expect(packet);
   } else {
     signals_.seen_at(packet.flow, packet.arrives + spec_.poll);
   }

@@ -9,6 +9,7 @@
 #include "gpu/move.h"
 #include "gpu/mover.h"
 #include "gpu/signals.h"
+#include "gpu/unit_port.h"
 #include "net/network.h"
 #include "net/payloads.h"
 
@@ -17,7 +18,7 @@ namespace infold::gpu {
 class Gpu final : public net::Endpoint {
  public:
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
-      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options);
+      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM.
   Mover& take_workgroup(sim::Bytes window, sim::Bytes burst);
@@ -32,6 +33,9 @@ class Gpu final : public net::Endpoint {
   Core& core() { return core_; }
   const MemorySystem& memory() const { return core_.memory(); }
   const PerActor<sim::Time>& sm_time() const { return core_.dispatcher().sm_time(); }
+  /// Requires: switches have units.
+  UnitPort& unit_port() { return *unit_port_; }
+  const UnitPort& unit_port() const { return *unit_port_; }
   /// The streams on which collectives run; the first of them, unless several are to run at once.
   StreamId communication_stream(std::size_t index);
   int workgroups() const { return taken_; }
@@ -51,7 +55,8 @@ class Gpu final : public net::Endpoint {
   net::Payloads* payloads_;
   Core core_;
   MemorySystem& memory_;
-  int priority_;  // of the communication streams
+  std::unique_ptr<UnitPort> unit_port_;  // null where switches have no units
+  int priority_;                         // of the communication streams
   std::vector<StreamId> communication_streams_;
   std::vector<std::unique_ptr<Mover>> workgroups_;  // by sender; null where one was released
   int taken_ = 0;

@@ -31,6 +31,7 @@ struct GpuSpec {
   L2Spec l2;
   HbmSpec hbm;
   CopyEngineSpec copy;
+  CollectiveEngineSpec engine;
 
   template <class V>
   void visit(V& v) {
@@ -52,6 +53,7 @@ struct GpuSpec {
     v.group("l2", l2);
     v.group("hbm", hbm);
     v.group("copy", copy);
+    v.group("engine", engine);
   }
 };
 

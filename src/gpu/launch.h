@@ -42,7 +42,7 @@ class Work {
 
 struct Launch {
   Work* work = nullptr;  ///< outlives the kernel
-  int workgroups = 1;
+  int workgroups = 1;  ///< 0: none, an engine does it; its turn has come with begin, it ends with engine_done
   Footprint footprint;
   Actor actor = Actor::kCompute;
   Residency residency = Residency::kAny;

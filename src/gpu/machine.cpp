@@ -68,6 +68,17 @@ std::optional<sim::Refusal> Machine::check(const MachineSpec& spec) {
   return std::nullopt;
 }
 
+std::optional<sim::Refusal> Machine::check_in_network(const MachineSpec& spec) {
+  const auto blueprint = std::get<net::Blueprint>(net::draw(spec.fabric, spec.gpus));
+  for (const net::Cable& c : blueprint.cables) {
+    if (!blueprint.is_gpu(c.a) || !blueprint.is_gpu(c.b)) continue;
+    return sim::Refusal{"fabric.topology",
+                        fmt::format("{} joins GPUs without a switch between them that could reduce",
+                                    sim::name_of(spec.fabric.topology))};
+  }
+  return inc::check(spec.inc, spec.fabric);
+}
+
 Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
     : spec_(spec),
       options_(options),
@@ -81,7 +92,8 @@ Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
   }
   for (int i = 0; i < spec.gpus; ++i) {
     gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_,
-                                          signals_, options.functional ? &payloads_ : nullptr, options.core));
+                                          signals_, options.functional ? &payloads_ : nullptr, options.core,
+                                          units_.get()));
   }
 }
 

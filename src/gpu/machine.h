@@ -17,7 +17,7 @@ namespace infold::gpu {
 struct MachineOptions {
   sim::Bytes burst;         ///< 0: packet by packet
   bool functional = false;  ///< packets carry values
-  bool in_network = false;  ///< switches have reduction units; requires: !inc::check(spec.inc, spec.fabric)
+  bool in_network = false;  ///< switches have reduction units; requires: !check_in_network(spec)
   CoreOptions core{};
 };
 
@@ -28,6 +28,9 @@ class Machine {
 
   /// Why this machine can not be built (topology, deadlock, memory), if so.
   static std::optional<sim::Refusal> check(const MachineSpec& spec);
+
+  /// Why this machine's switches can not reduce, if so.
+  static std::optional<sim::Refusal> check_in_network(const MachineSpec& spec);
 
   /// Requires: !check(spec).
   Machine(const MachineSpec& spec, const MachineOptions& options);

@@ -95,4 +95,24 @@ struct CopyEngineSpec {
   }
 };
 
+struct CollectiveEngineSpec {
+  static constexpr std::string_view kAbout =
+      "The engine that walks in-network collectives without an SM, and the port that answers switches.";
+  sim::Bytes in_flight = 512_KiB;
+  sim::Bandwidth rate = 1000_GBps;
+  sim::Time start = 500_ns;
+  sim::Time reply_jitter;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("in_flight", in_flight, sim::between(4_KiB, 1_GiB),
+            "bytes that one collective has between load, or request, and leaving for the wire");
+    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "bytes it takes from memory a second, at most");
+    v.field("start", start, sim::between(0_ns, 10'000'000_ns),
+            "from the stream's coming to a collective to the engine's first load");
+    v.field("reply_jitter", reply_jitter, sim::between(0_ns, 100'000_ns),
+            "loads for the engine and for switches take up to so much longer, each by chance");
+  }
+};
+
 }  // namespace infold::gpu

@@ -73,6 +73,7 @@ struct IncSpec {
   sim::Time latency = 10_ns;
   sim::Bytes result_buffer = 4_KiB;
   sim::Bytes payload = 128_B;
+  sim::Bytes sm_payload = 64_B;
   sim::Bytes request = 16_B;
   TableFull table_full = TableFull::kStall;
   sim::Time patience = 200'000_ns;
@@ -100,6 +101,8 @@ struct IncSpec {
             "room of one port for finished sums until every copy has left");
     v.field("payload", payload, sim::between(16_B, 4_KiB),
             "most payload of a packet that switches reduce or multicast; an entry holds as much");
+    v.field("sm_payload", sm_payload, sim::between(16_B, 4_KiB),
+            "the same of packets that SMs ask for and store, at most `payload`");
     v.field("request", request, sim::between(0_B, 256_B), "bytes on the wire of a load-reduce request");
     v.field("table_full", table_full, "what happens to a contribution that finds no room");
     v.field("patience", patience, sim::between(1_ns, 1'000'000'000_ns),

@@ -44,7 +44,7 @@ ReductionUnit::ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQu
 }
 
 std::uint32_t ReductionUnit::home_port(const net::Packet& packet) const {
-  const std::uint64_t block = packet.offset / static_cast<std::uint64_t>(spec_.payload.count());
+  const std::uint64_t block = packet.offset / region_of(packet).block();
   const std::uint64_t ports = ports_.size();
   const std::uint64_t region = Tag::of(packet.flow).region;
   return static_cast<std::uint32_t>((block + sim::mix(block / ports + (region << 40))) % ports);

@@ -32,14 +32,17 @@ std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
         "gpus", fmt::format("a group has 1 to {} members, not {}", kMostMembers, plan.members.size())};
   if (plan.bytes <= sim::Bytes{} || plan.bytes > sim::Bytes::gib(3))
     return sim::Refusal{"bytes", "a region has 1 byte to 3 GiB"};
-  auto free = std::find(regions_.begin(), regions_.end(), nullptr);
-  if (free == regions_.end()) {
-    if (regions_.size() == kMostRegions)
-      return sim::Refusal{"inc", fmt::format("more than {} regions at a time", kMostRegions)};
-    free = regions_.insert(free, nullptr);
+  // Places are used in turn, so that a late reminder does not find another region in place of its own.
+  std::size_t place = next_;
+  while (place < regions_.size() && regions_[place] != nullptr) ++place;
+  if (place == kMostRegions) {
+    place = 0;
+    while (place < kMostRegions && regions_[place] != nullptr) ++place;
   }
+  if (place == kMostRegions)
+    return sim::Refusal{"inc", fmt::format("more than {} regions at a time", kMostRegions)};
   auto region = std::make_unique<Region>();
-  region->id = static_cast<RegionId>(free - regions_.begin());
+  region->id = static_cast<RegionId>(place);
   for (std::uint16_t way = 0; way < ways_; ++way) {
     auto tree = Tree::grow(network_, plan.members, way);
     if (!tree) {
@@ -49,13 +52,19 @@ std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
     region->trees_.push_back(std::move(*tree));
   }
   // Whole packets for every rank; the last ones may have less, or none.
-  const std::int64_t packet = spec_.payload.count();
+  const std::int64_t packet = plan.block > sim::Bytes{} ? plan.block.count() : spec_.payload.count();
+  INFOLD_CHECK(packet <= spec_.payload.count(), "an entry has room for a block");
   const auto ranks = static_cast<std::int64_t>(plan.members.size());
   const std::int64_t packets = (plan.bytes.count() + packet - 1) / packet;
-  region->part_ = static_cast<std::uint32_t>((packets + ranks - 1) / ranks * packet);
+  region->block_ = static_cast<std::uint32_t>(packet);
+  region->part_ = static_cast<std::uint32_t>(
+      plan.part > sim::Bytes{} ? plan.part.count() : (packets + ranks - 1) / ranks * packet);
+  INFOLD_CHECK(region->part_ % region->block_ == 0, "a part is whole blocks");
   region->plan = std::move(plan);
-  *free = std::move(region);
-  const auto id = static_cast<RegionId>(free - regions_.begin());
+  const RegionId id = region->id;
+  if (place >= regions_.size()) regions_.resize(place + 1);
+  regions_[place] = std::move(region);
+  next_ = place + 1;
   number_partitions();
   return id;
 }

@@ -27,8 +27,10 @@ struct RegionPlan {
   DataType type = DataType::kFp32;
   ReduceOp op = ReduceOp::kSum;
   ResultTo result_to = ResultTo::kAll;
-  int root = -1;  ///< the rank that is home of every block; -1: each rank is home of an equal part
-  int job = 0;    ///< for sharing tables by job
+  int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
+  int job = 0;       ///< for sharing tables by job
+  sim::Bytes block;  ///< of one packet, at most inc.payload, which it is if 0
+  sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one each
 };
 
 /// One switch of a tree: whom it has below, and which link goes up.
@@ -75,17 +77,20 @@ class Region {
   int members() const { return static_cast<int>(plan.members.size()); }
   int home_rank(std::uint32_t offset) const {
     if (plan.root >= 0) return plan.root;
-    const auto rank = static_cast<int>(offset / part_);
-    return rank < members() ? rank : members() - 1;
+    return static_cast<int>(offset / part_ % static_cast<std::uint32_t>(members()));
   }
   net::NodeId home(std::uint32_t offset) const {
     return plan.members[static_cast<std::size_t>(home_rank(offset))];
   }
   const Tree& tree(std::uint16_t way) const { return trees_[way]; }
+  /// Bytes of one packet, and bytes that one rank is home of in a row.
+  std::uint32_t block() const { return block_; }
+  std::uint32_t part() const { return part_; }
 
  private:
   friend class Regions;
-  std::uint32_t part_ = 1;  // bytes that one rank is home of
+  std::uint32_t block_ = 1;
+  std::uint32_t part_ = 1;
   std::vector<Tree> trees_;
 };
 
@@ -98,6 +103,7 @@ class Regions {
   /// Requires: nothing of it is under way.
   void remove(RegionId id);
   const Region& operator[](RegionId id) const { return *regions_[id]; }
+  bool exists(RegionId id) const { return id < regions_.size() && regions_[id] != nullptr; }
   /// The way of a block: what its packets have as their spread value.
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
     return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
@@ -111,6 +117,7 @@ class Regions {
   const net::Network& network_;
   const IncSpec& spec_;
   std::uint16_t ways_ = 1;
+  std::size_t next_ = 0;  // where the search for a free place begins
   std::uint32_t active_partitions_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
 };

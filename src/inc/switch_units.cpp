@@ -30,6 +30,12 @@ std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fa
   if (spec.payload.count() % 16 != 0)
     return sim::Refusal{"inc.payload",
                         fmt::format("{} bytes are not a multiple of 16", spec.payload.count())};
+  if (spec.payload.count() % spec.sm_payload.count() != 0 && spec.sm_payload < spec.payload)
+    return sim::Refusal{"inc.sm_payload", fmt::format("{} bytes do not divide the {} of inc.payload",
+                                                      spec.sm_payload.count(), spec.payload.count())};
+  if (spec.sm_payload.count() % 16 != 0)
+    return sim::Refusal{"inc.sm_payload",
+                        fmt::format("{} bytes are not a multiple of 16", spec.sm_payload.count())};
   if (auto refusal = refuse_multiple("inc.wave", spec.wave)) return refusal;
   if (auto refusal = refuse_multiple("fabric.interleave_block", fabric.interleave_block)) return refusal;
   if (const sim::Bytes most = spec.payload + fabric.packet.header; most > fabric.switch_chip.buffer) {

@@ -66,6 +66,7 @@ void ReductionUnit::evict(EntryId id) {
 
 /// The home GPU of a block lacks something: every switch of the tree sends it what it has.
 void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
+  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // all was over while it was under way
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const bool from_above = node.child(from) == node.children.size();

@@ -114,6 +114,13 @@ std::string bench_json(const BenchReport& report) {
                        {"resident_us", rounded(r.resident.in_us())},
                        {"moving_us", rounded(r.moving.in_us())},
                        {"burst_bytes", r.burst.count()}});
+    if (r.in_network)
+      results.back()["inc"] = {{"table_peak_entries", r.in_network->table_peak_entries},
+                               {"stalls", r.in_network->stalls},
+                               {"evictions", r.in_network->evictions},
+                               {"bypasses", r.in_network->bypasses},
+                               {"finished_at_gpus", r.in_network->finished_at_gpus},
+                               {"packet_latency_us", rounded(r.in_network->packet_latency.in_us())}};
     hops += r.packet_hops;
     events += r.events;
   }

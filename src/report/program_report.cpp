@@ -25,6 +25,9 @@ std::string step_text(const coll::Step& s) {
   if (s.writes_output) text += fmt::format(", output at {}", s.output_offset.count());
   if (s.lands) text += fmt::format(", into outputs at {}", s.output_offset.count());
   if (s.landed) text += ", lands in the output";
+  if (s.who != coll::NetWho::kAll) text += fmt::format(", for {}", sim::name_of(s.who));
+  if (s.stride > sim::Bytes{}) text += fmt::format(", shares {} B apart", s.stride.count());
+  if (s.stage > sim::Bytes{}) text += fmt::format(", staged by {} B", s.stage.count());
   if (s.finishes) text += ", complete";
   return text;
 }
@@ -40,6 +43,10 @@ std::string step_json(const coll::Step& s) {
   if (s.lands) text += fmt::format(", \"put\": {}", s.output_offset.count());
   if (s.landed) text += ", \"landed\": true";
   if (s.finishes) text += ", \"finish\": true";
+  if (s.in_network())
+    text += fmt::format(", \"net\": \"{}\", \"who\": \"{}\"", sim::name_of(s.net), sim::name_of(s.who));
+  if (s.stage > sim::Bytes{}) text += fmt::format(", \"stage\": {}", s.stage.count());
+  if (s.stride > sim::Bytes{}) text += fmt::format(", \"stride\": {}", s.stride.count());
   return text + "}";
 }
 

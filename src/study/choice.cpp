@@ -84,7 +84,10 @@ std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* a
   std::vector<const coll::Algorithm*> algorithms = {algorithm};
   if (algorithm == nullptr) {
     algorithms.clear();
-    for (const auto& a : coll::algorithms()) algorithms.push_back(&a);
+    // Estimates know links, not tables; what needs switches that reduce is asked for by name.
+    for (const auto& a : coll::algorithms()) {
+      if (!a.in_network) algorithms.push_back(&a);
+    }
   }
   std::vector<coll::Protocol> protocols;
   for (const auto& p : coll::kProtocolNames) {

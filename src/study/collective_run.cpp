@@ -30,13 +30,14 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   sim::Bytes sum;
   for (const auto& list : program.lists) {
     for (const coll::Step& s : list) {
-      sum += s.bytes * s.to.size();
+      sum += s.in_network() ? s.bytes : s.bytes * s.to.size();
     }
   }
   return sum;
 }
 
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
+  if (programs.front().in_network()) return {};  // what switches act on travels packet by packet
   if (!job.burst.automatic) return job.burst.bytes;
   sim::Bytes sent;
   for (const coll::Program& p : programs) sent += bytes_sent(p);
@@ -102,6 +103,9 @@ class Bench {
     for (const auto& s : streams_) {
       for (auto& line : s->who_waits()) lines.push_back(std::move(line));
     }
+    if (machine_.units() != nullptr) {
+      for (auto& line : machine_.units()->who_waits()) lines.push_back(std::move(line));
+    }
     for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
     return lines;
   }
@@ -115,14 +119,33 @@ class Bench {
 
 /// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
 /// what busbw counts, whatever the algorithm.
-double payload_bound(const gpu::Machine& machine) {
+double payload_bound(const gpu::Machine& machine, sim::Bytes packet) {
   int links = 0;
   for (int g = 0; g < machine.gpus(); ++g)
     links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
   const net::FabricSpec& fabric = machine.spec().fabric;
-  const auto payload = static_cast<double>(fabric.packet.payload.count());
-  const auto whole = static_cast<double>((fabric.packet.payload + fabric.packet.header).count());
+  const auto payload = static_cast<double>(packet.count());
+  const auto whole = static_cast<double>((packet + fabric.packet.header).count());
   return links * fabric.link.rate.in_gbps() * payload / whole;
+}
+
+std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
+  if (machine.units() == nullptr) return std::nullopt;
+  const inc::SwitchUnits::Totals totals = machine.units()->totals();
+  InNetworkCounters c{.table_peak_entries = totals.table_peak_entries,
+                      .stalls = totals.stalls,
+                      .evictions = totals.evictions,
+                      .bypasses = totals.bypasses,
+                      .packet_latency = {}};
+  gpu::UnitPort::Latency latency;
+  for (int g = 0; g < machine.gpus(); ++g) {
+    const gpu::UnitPort& port = machine.gpu(g).unit_port();
+    c.finished_at_gpus += port.partials();
+    latency.sum += port.latency().sum;
+    latency.blocks += port.latency().blocks;
+  }
+  if (latency.blocks > 0) c.packet_latency = latency.sum / static_cast<std::int64_t>(latency.blocks);
+  return c;
 }
 
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
@@ -132,7 +155,11 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
   if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
   r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, program.ranks);
-  r.bound_gbps = payload_bound(machine);
+  // Where switches add up, a rank need not send more than the vector once, nor receive more.
+  r.bound_gbps = machine.units() == nullptr
+                     ? payload_bound(machine, machine.spec().fabric.packet.payload)
+                     : payload_bound(machine, machine.spec().inc.payload) *
+                           std::max(1.0, coll::bus_factor(job.collective, program.ranks));
   INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
                "no collective is faster than the links of its GPUs");
   if (job.check) r.wrong = bench.wrong();
@@ -152,11 +179,14 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   }
   r.hbm_bytes_per_gpu = hbm / share;
   r.l2_bytes_per_gpu = l2 / share;
-  r.sms = program.channels * job.concurrent;
+  r.engine = program.engine;
+  r.sms = program.sms() * job.concurrent;
   const coll::Residency residency = bench.residency();
-  const auto workgroups = static_cast<std::int64_t>(share) * r.sms;
-  r.resident = residency.resident / workgroups;
-  r.moving = (residency.resident - residency.waiting) / workgroups;
+  if (const auto workgroups = static_cast<std::int64_t>(share) * r.sms; workgroups > 0) {
+    r.resident = residency.resident / workgroups;
+    r.moving = (residency.resident - residency.waiting) / workgroups;
+  }
+  r.in_network = in_network_counters(machine);
   r.packet_hops = machine.network().packet_hops();
   return r;
 }
@@ -223,9 +253,14 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
     return fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                        sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
   }
-  if (const int sms = program.channels * job.concurrent; sms > gpu.sms) {
+  if (const int sms = program.sms() * job.concurrent; sms > gpu.sms) {
     return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
                        program.channels, sms, gpu.sms);
+  }
+  if (program.in_network()) {
+    if (auto refusal = gpu::Machine::check_in_network(job.system->machine))
+      return fmt::format("{}: {}: {}", job.algorithm != nullptr ? job.algorithm->name : "the program",
+                         refusal->path, refusal->why);
   }
   return refuse_values(job, program.scratch);
 }
@@ -234,7 +269,7 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
-  if (job.engine != coll::Engine::kSm)
+  if (job.engine != coll::Engine::kSm && (job.algorithm == nullptr || !job.algorithm->in_network))
     return fmt::format("nothing runs on engine {} yet; there is sm", sim::name_of(job.engine));
   if (job.program != nullptr) return std::nullopt;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
@@ -315,7 +350,9 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
   const int hops = net::Routes(blueprint).diameter();
   const sim::Bytes burst = choose_burst(job, programs, hops);
-  gpu::Machine machine(job.system->machine, {.burst = burst, .functional = job.check});
+  gpu::Machine machine(
+      job.system->machine,
+      {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});
   Bench bench(job, machine, programs, groups);
   if (!bench.run(keep_going)) return Interrupted{};
   if (!bench.done()) return Deadlock{bench.who_waits()};

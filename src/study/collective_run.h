@@ -48,6 +48,16 @@ struct CollectiveJob {
 /// Delays that are uniform between nothing and `most`.
 std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed);
 
+/// What the reduction units of the switches counted, all iterations together.
+struct InNetworkCounters {
+  std::uint64_t table_peak_entries = 0;  ///< of the port that had most
+  std::uint64_t stalls = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t bypasses = 0;
+  std::uint64_t finished_at_gpus = 0;  ///< partial sums that GPUs had to add up
+  sim::Time packet_latency;            ///< push: from a contribution's being sent to its sum's arrival, mean
+};
+
 struct CollectiveResult {
   sim::Time time;  ///< of one iteration
   double algbw_gbps = 0;
@@ -62,6 +72,8 @@ struct CollectiveResult {
   sim::Time resident;                    ///< of a workgroup on its SM, mean, per iteration
   sim::Time moving;                      ///< of that, not waiting for data, room or acknowledgements
   sim::Bytes burst;                      ///< that was used; 0: packet by packet
+  coll::Engine engine = coll::Engine::kSm;  ///< that carried it out
+  std::optional<InNetworkCounters> in_network;
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
 };

@@ -236,6 +236,9 @@ double Step::share() const {
 
 std::vector<std::string> Step::who_waits() const {
   std::vector<std::string> lines = reducer_.who_waits();
+  if (machine_.units() != nullptr) {
+    for (auto& line : machine_.units()->who_waits()) lines.push_back(std::move(line));
+  }
   for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
   for (int g = 0; g < job_.gpus; ++g) {
     for (const auto& line : machine_.gpu(g).core().dispatcher().who_waits())

@@ -62,7 +62,12 @@ gpu::CoreOptions options_of(const StepJob& job) {
   return core;
 }
 
+bool in_network(const StepJob& job) {
+  return job.method.algorithm != nullptr && job.method.algorithm->in_network;
+}
+
 sim::Bytes choose_burst(const StepJob& job, sim::Bytes gradients) {
+  if (in_network(job)) return {};  // what switches act on travels packet by packet
   if (!job.burst.automatic) return job.burst.bytes;
   const net::FabricSpec& fabric = job.system->machine.fabric;
   const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, job.system->machine.gpus));
@@ -122,8 +127,7 @@ void read_times(const StepJob& job, const Step& step, const gpu::Machine& machin
     const Reducer::Turn& t = step.reducer().turn(b, slowest);
     r.communicating += t.end - t.start;
     r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
-    const coll::Program& program = step.reducer().entry(b).program;
-    if (program.engine == coll::Engine::kSm) r.sms = std::max(r.sms, program.channels);
+    r.sms = std::max(r.sms, step.reducer().entry(b).program.sms());
   }
   const gpu::Gpu& gpu = machine.gpu(slowest);
   r.traffic = gpu.memory().traffic();
@@ -174,8 +178,9 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   result.alone = std::get<AloneResult>(alone);
 
   result.burst = choose_burst(job, all);
-  gpu::Machine machine(job.system->machine,
-                       {.burst = result.burst, .functional = false, .core = options_of(job)});
+  gpu::Machine machine(
+      job.system->machine,
+      {.burst = result.burst, .functional = false, .in_network = in_network(job), .core = options_of(job)});
   Step step(job, machine, plan, schedule, programs);
   step.start();
   while (machine.events().run(kBatch)) {

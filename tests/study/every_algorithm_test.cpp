@@ -37,8 +37,10 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& a : coll::algorithms()) {
     for (net::Topology t : {net::Topology::kSwitchPlanes, net::Topology::kFullMesh, net::Topology::kRing,
-                            net::Topology::kTorus, net::Topology::kPcieTree})
-      all.push_back({&a, t});
+                            net::Topology::kTorus, net::Topology::kPcieTree}) {
+      const bool switches = t == net::Topology::kSwitchPlanes || t == net::Topology::kPcieTree;
+      if (switches || !a.in_network) all.push_back({&a, t});
+    }
   }
   return all;
 }
@@ -129,6 +131,11 @@ constexpr std::array kFormulas = {
               const std::uint64_t d = n == 16 ? 4 : n / 2;
               return n / d * (6 * d - 3) + 6 * (n / d) - 4;
             }},
+    // Every input is sent once, and one result multicast: to the switches, which is where it costs a load.
+    Formula{"inc-pull", [](std::uint64_t n) { return n + 1; },
+            [](std::uint64_t n, std::uint64_t) { return 2 * n; }},
+    Formula{"inc-push", [](std::uint64_t n) { return n; },
+            [](std::uint64_t n, std::uint64_t) { return 2 * n; }},
 };
 
 TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
@@ -142,7 +149,8 @@ TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
       const CollectiveResult r = result_of(job);
       const auto ranks = static_cast<std::uint64_t>(n);
       const auto bytes = static_cast<std::uint64_t>(job.bytes.count());
-      EXPECT_EQ(r.link_bytes_per_gpu, formula->links(ranks) * bytes / ranks) << a.name << " " << n;
+      const std::uint64_t meeting = a.name == "inc-pull" ? 16 : 0;  // what ranks that meet send
+      EXPECT_EQ(r.link_bytes_per_gpu, formula->links(ranks) * bytes / ranks + meeting) << a.name << " " << n;
       EXPECT_EQ(r.l2_bytes_per_gpu, formula->memory(ranks, (ranks + 5) / 7) * bytes / ranks)
           << a.name << " " << n;
     }
@@ -164,7 +172,9 @@ TEST(Bytes, BusBandwidthStaysBelowTheBoundOnEveryMachine) {
                                    : c.topology == net::Topology::kTorus    ? 3
                                    : c.topology == net::Topology::kPcieTree ? 1
                                                                             : 2);
-      EXPECT_DOUBLE_EQ(r.bound_gbps, links * 128 / 144);
+      const double sums_on_the_way =
+          c.algorithm->in_network ? std::max(1.0, coll::bus_factor(collective, 8)) : 1.0;
+      EXPECT_DOUBLE_EQ(r.bound_gbps, links * 128 / 144 * sums_on_the_way);
     }
   }
 }
@@ -176,6 +186,16 @@ TEST(Refusals, OfWhatAnAlgorithmDoesNotOffer) {
       refuse(job),
       "ring does not offer all_to_all: it offers all_reduce, reduce_scatter, all_gather, broadcast, reduce, "
       "barrier; all_to_all is offered by direct");
+}
+
+TEST(Refusals, OfSwitchesThatAreNotThere) {
+  SystemSpec system = small_system();
+  system.machine.fabric.topology = net::Topology::kFullMesh;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 1_KiB);
+  job.algorithm = coll::find_algorithm("inc-push");
+  EXPECT_EQ(
+      refuse(job),
+      "inc-push: fabric.topology: full-mesh joins GPUs without a switch between them that could reduce");
 }
 
 TEST(Refusals, OfARootThatIsNotThere) {

@@ -1,0 +1,76 @@
+// One rank's share in an in-network step: where its parts lie in memory, what it contributes and gets.
+// Internal to coll/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "coll/crew.h"
+#include "coll/program.h"
+#include "gpu/unit_mover.h"
+#include "gpu/unit_port.h"
+#include "inc/regions.h"
+
+namespace infold::coll {
+
+/// What ranks that meet contribute: the least that a switch adds up.
+inline constexpr sim::Bytes kMeeting{16};
+
+/// The region that the switches know a step by.
+inc::RegionPlan region_plan(const Step& step, const CrewContext& context, sim::Bytes block);
+
+class RegionShare;
+
+/// Whom a share tells what came in and went out.
+class RegionListener {
+ public:
+  virtual void replied(RegionShare& share, std::uint32_t offset, sim::Bytes bytes) = 0;
+  virtual void received(RegionShare& share, std::uint32_t offset, sim::Bytes bytes) = 0;
+  virtual gpu::UnitMover& mover(std::uint32_t part) = 0;
+
+ protected:
+  ~RegionListener() = default;
+};
+
+class RegionShare : public gpu::UnitClient {
+ public:
+  RegionShare(const CrewContext& context, int rank, const Step& step, inc::RegionId region,
+              RegionListener& listener);
+  virtual ~RegionShare();
+  RegionShare(const RegionShare&) = delete;
+  RegionShare& operator=(const RegionShare&) = delete;
+
+  inc::RegionId region() const { return region_; }
+  const Step& step() const { return step_; }
+  /// What this rank does for the step; begin == end: nothing but answer and receive.
+  gpu::UnitTask task() const;
+  /// Bytes that will be stored in this rank's memory, and that it will be asked for.
+  sim::Bytes to_receive() const;
+  sim::Bytes to_reply() const;
+
+  gpu::Place reads_from(std::uint32_t part) override;
+  gpu::Place writes_to(std::uint32_t part) override;
+  bool in_memory() override { return step_.net != NetOp::kMeet; }
+  sim::Bytes part_bytes(std::uint32_t part) override;
+  gpu::UnitMover& mover(std::uint32_t part) override { return listener_.mover(part); }
+  void replied(std::uint32_t offset, sim::Bytes bytes) override { listener_.replied(*this, offset, bytes); }
+  void received(std::uint32_t offset, sim::Bytes bytes) override { listener_.received(*this, offset, bytes); }
+  void produce(std::uint32_t offset, std::span<std::byte> out) override;
+  void consume(std::uint32_t offset, std::span<const std::byte> values) override;
+
+ protected:
+  const CrewContext& context_;
+  const int rank_;
+  const Step& step_;
+  const std::uint32_t part_;
+
+ private:
+  /// Offsets in the rank's input and output.
+  std::uint64_t input_at(std::uint32_t part) const;
+  std::uint64_t output_at(std::uint32_t part) const;
+
+  inc::RegionId region_;
+  RegionListener& listener_;
+};
+
+}  // namespace infold::coll

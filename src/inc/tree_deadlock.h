@@ -1,0 +1,18 @@
+// Proof that summing and spreading along trees can not block: which link a packet holds the far buffer of
+// while it waits for which next one, for everything that units send, together with ordinary packets.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "inc/regions.h"
+
+namespace infold::inc {
+
+/// A circle of links that wait for each other, readable; none if there is none. Message classes wait for
+/// each other in one order (net/message_classes.h), so a circle would have to stay within one class; here all
+/// classes are put into one graph, which proves more than is needed.
+std::optional<std::string> find_deadlock(const net::Network& network, std::span<const Tree> trees);
+
+}  // namespace infold::inc
