@@ -38,6 +38,7 @@ Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
   const Mover::Setup setup{.gpu = id_,
                            .sender = static_cast<std::uint32_t>(place - workgroups_.begin()),
                            .window = window,
+                           .outstanding = spec_.sm.outstanding,
                            .burst = burst,
                            .port = port_rate(spec_),
                            .poll = spec_.poll};

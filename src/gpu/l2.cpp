@@ -18,6 +18,7 @@ L2::L2(const GpuSpec& spec)
   const int bits = static_cast<int>(std::bit_width(blocks * 2));
   buckets_.assign(std::size_t{1} << bits, kNone);
   shift_ = 64 - bits;
+  mask_ = buckets_.size() - 1;
   lines_.reserve(blocks);
 }
 
@@ -42,7 +43,7 @@ void L2::remove(std::uint32_t i) {
   while (*link != i) link = &lines_[*link].next_in_bucket;
   *link = line.next_in_bucket;
   unlink(i);
-  occupied_ -= line.charge;
+  occupied_ -= charge(line.filled);
   line.next_in_bucket = free_;
   free_ = i;
 }

@@ -24,7 +24,6 @@ class L2 {
     sim::Time ready;           ///< when what was fetched last is here
     std::uint32_t filled = 0;  ///< bytes that are here
     std::uint32_t dirty = 0;   ///< of those, bytes that memory does not have
-    std::uint32_t charge = 0;  ///< bytes of capacity it takes
     std::uint32_t newer = kNone;
     std::uint32_t older = kNone;
     std::uint32_t next_in_bucket = kNone;
@@ -53,10 +52,8 @@ class L2 {
 
   /// The line holds `bytes` from now on. Requires: it is the most recently used.
   void grow(Line& line, std::uint32_t bytes) {
+    occupied_ += charge(bytes) - charge(line.filled);
     line.filled = bytes;
-    const std::uint32_t charge = bytes < kLeastCharge ? kLeastCharge : bytes;
-    occupied_ += charge - line.charge;
-    line.charge = charge;
   }
 
   /// Takes out the least recently used line while there is too much; gives its dirty bytes to `write_back`.
@@ -80,8 +77,17 @@ class L2 {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   /// A tag has to be paid for even when little is behind it; bounds the number of lines.
   static constexpr std::uint32_t kLeastCharge = 512;
+  static constexpr int kRunBits = 6;
 
-  std::size_t bucket_of(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15ULL) >> shift_; }
+  /// Bytes of capacity that so many take.
+  static constexpr std::uint32_t charge(std::uint32_t filled) {
+    return filled == 0 ? 0 : filled < kLeastCharge ? kLeastCharge : filled;
+  }
+  /// Blocks that follow one another are used one after the other, so their buckets are neighbours in the
+  /// host's caches too; runs of them are scattered.
+  std::size_t bucket_of(std::uint64_t key) const {
+    return (key + ((key >> kRunBits) * 0x9e3779b97f4a7c15ULL >> shift_)) & mask_;
+  }
   Line& add(std::uint64_t key);
   void remove(std::uint32_t i);
   void unlink(std::uint32_t i);
@@ -94,6 +100,7 @@ class L2 {
   std::vector<Line> lines_;
   std::vector<std::uint32_t> buckets_;
   int shift_ = 0;
+  std::size_t mask_ = 0;
   std::uint32_t newest_ = kNone;
   std::uint32_t oldest_ = kNone;
   std::uint32_t free_ = kNone;

@@ -74,13 +74,15 @@ void Mover::load_more() {
     const sim::Bytes wire = unit == unit_size_ ? unit_wire_ : move.encoding.wire(unit);
     // One unit is always under way, however narrow the window.
     if (in_flight_ > sim::Bytes{} && in_flight_ + wire * stores_ > setup_.window * stores_) return;
-    in_flight_ += wire * stores_;
     const bool polls = move.encoding.flags_inside && move.received > 0;
     // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
     // the rest comes in faster than it goes out. What is polled for comes when it has landed.
     const int skipped = polls ? move.received : 0;
     const int streams = move.loads - skipped;
     const sim::Bytes loads = unit * streams;
+    if (on_the_way_ > sim::Bytes{} && on_the_way_ + loads > setup_.outstanding) return;
+    in_flight_ += wire * stores_;
+    on_the_way_ += loads;
     sim::Time port = load_port_free_;
     for (int i = skipped; i < move.loads; ++i) {
       const auto n = static_cast<std::uint32_t>(unit.count());
@@ -90,7 +92,7 @@ void Mover::load_more() {
     const sim::Time ready = port + port_pace_.time(first);
     load_port_free_ = port + port_pace_.time(loads);
     loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
-                   static_cast<std::uint32_t>(unit.count())});
+                   static_cast<std::uint32_t>(unit.count()), static_cast<std::uint32_t>(loads.count())});
     loaded_ += unit;
     to_block_end_ -= unit;
     if (to_block_end_ == sim::Bytes{}) look_up_block(move);
@@ -144,6 +146,7 @@ void Mover::handle(std::uint32_t event) {
   if (event != kLoaded) return finish(event - kComplete);
   const Unit unit = loading_.front();
   loading_.pop();
+  on_the_way_ -= sim::Bytes{unit.loads};
   --seen_;
   await_first();
   store(unit);
@@ -164,7 +167,7 @@ void Mover::store(const Unit& unit) {
     send(move, unit, values);
     for (MoveId copy : copies_) {
       moves_[copy].issued = last;
-      send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes}, values);
+      send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes, 0}, values);
     }
   } else {
     in_flight_ -= move.encoding.wire(sim::Bytes{unit.bytes});

@@ -23,6 +23,7 @@ class Mover final : public sim::Handler {
     net::NodeId gpu = 0;
     std::uint32_t sender = 0;  ///< which of the GPU's workgroups: takes turns at the links
     sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
+    sim::Bytes outstanding;    ///< bytes of loads on their way to the SM, at most
     sim::Bytes burst;          ///< 0: packet by packet
     sim::Bandwidth port;       ///< of the SM, each way
     sim::Time poll{};          ///< from data's being there to a polling warp's having them
@@ -51,6 +52,7 @@ class Mover final : public sim::Handler {
     MoveId move;
     std::uint32_t offset;
     std::uint32_t bytes;
+    std::uint32_t loads;  // bytes that come from memory, over all sources
   };
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
@@ -88,6 +90,7 @@ class Mover final : public sim::Handler {
   sim::Time load_port_free_;
   sim::Time poll_port_free_;
   sim::Bytes in_flight_;
+  sim::Bytes on_the_way_;  // loads
   bool busy_ = false;
   MoveId current_ = 0;
   sim::Bytes loaded_;        // of the current move

@@ -26,6 +26,7 @@ struct SmSpec {
   int cluster = 1;
   int slab_issue = 30;
   int slab_sync = 40;
+  sim::Bytes outstanding = 32_KiB;
   sim::Time workgroup_start = 400_ns;
 
   template <class V>
@@ -54,6 +55,9 @@ struct SmSpec {
             "clocks of a slab in which the matrix unit stands still: copies and barriers are issued");
     v.field("slab_sync", slab_sync, sim::between(0, 100'000),
             "further clocks from slab to slab of one workgroup, in which another one can compute");
+    v.field(
+        "outstanding", outstanding, sim::between(1_KiB, 16_MiB),
+        "bytes of loads that can be on their way to it: its first-level cache keeps account of each sector");
     v.field("workgroup_start", workgroup_start, sim::between(0_ns, 1'000'000_ns),
             "from a workgroup's being given an SM to its first load");
   }

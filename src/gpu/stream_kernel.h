@@ -40,11 +40,31 @@ class StreamKernel final : public Kernel, public sim::Handler {
   double flops() const override;
 
  private:
-  /// Bytes a workgroup of 1024 threads reads at once, and how often it does so ahead: 16 B a thread each.
-  static constexpr std::int64_t kPiece = 16 * 1024;
-  static constexpr int kAhead = 2;
   static constexpr int kThreads = 1024;
-  static constexpr std::int64_t kPiecesEach = 16;  // of a workgroup that need not stay
+  static constexpr std::int64_t kBytesEach = 256 * 1024;  // of a workgroup that need not stay, at most
+  static constexpr std::int64_t kMostParts = 16;
+
+  /// How a pass is cut into what a workgroup reads at once: runs of blocks, or parts of one block. Small
+  /// enough that all resident workgroups together have no more on the way than their SM can.
+  struct Cut {
+    std::int64_t blocks = 1;  // of each tensor
+    std::int64_t parts = 1;   // of such a run, more than one only if it is one block
+    std::int64_t runs = 0;    // in all
+    std::int64_t each = 1;    // runs of a workgroup that need not stay
+  };
+  /// What a workgroup reads at once.
+  struct Piece {
+    std::int64_t begin = 0;  // blocks
+    std::int64_t end = 0;
+    std::int64_t part = 0;
+    std::int64_t parts = 1;
+    std::uint32_t upto(std::uint32_t bytes) const {
+      return static_cast<std::uint32_t>(bytes * (part + 1) / parts);
+    }
+    std::uint32_t of(std::uint32_t bytes) const {
+      return upto(bytes) - static_cast<std::uint32_t>(bytes * part / parts);
+    }
+  };
 
   struct Workgroup {
     int index = 0;
@@ -53,7 +73,6 @@ class StreamKernel final : public Kernel, public sim::Handler {
     std::int64_t done = 0;  // pieces of this pass
     std::int64_t mine = 0;  // pieces in all
     bool started = false;
-    std::array<sim::Time, kAhead> ready{};
   };
 
   void begin(KernelId id, int workgroups) override;
@@ -62,16 +81,18 @@ class StreamKernel final : public Kernel, public sim::Handler {
   void handle(std::uint32_t slot) override;
   void enter_pass(Workgroup& w, std::uint32_t slot);
   void wait_for_all(Workgroup& w, std::uint32_t slot);
-  std::int64_t piece_of(const Workgroup& w, std::int64_t i) const;
-  void load(Workgroup& w, std::int64_t i, sim::Time now);
+  Footprint footprint() const;
+  Cut cut(const StreamPass& pass, std::int64_t at_once) const;
+  Piece piece_of(const Workgroup& w, std::int64_t i) const;
+  sim::Time load(const Workgroup& w, sim::Time now);
   sim::Time store(const Workgroup& w, std::int64_t i, sim::Time now);
 
   Core& core_;
   StreamShape shape_;
   bool stays_;  // workgroups stay for the whole kernel and share its pieces
   KernelId id_ = 0;
-  std::int64_t blocks_ = 0;        // of a tensor
-  std::vector<std::int64_t> per_;  // blocks of a piece, by pass
+  std::int64_t blocks_ = 0;  // of a tensor
+  std::vector<Cut> cuts_;    // by pass
   std::vector<Workgroup> resident_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> waiting_;  // at the end of a pass

@@ -70,6 +70,7 @@ class MoverScene {
  public:
   struct Settings {
     sim::Bytes window = 32_KiB;
+    sim::Bytes outstanding = 1_MiB;
     sim::Bytes burst;
     sim::Bandwidth port = 90_GBps;
     GpuSpec gpu = {};
@@ -83,8 +84,13 @@ class MoverScene {
         near(*this),
         far(*this),
         client(events),
-        mover({.gpu = 0, .sender = 0, .window = s.window, .burst = s.burst, .port = s.port}, events, memory,
-              network, moves, s.functional ? &payloads : nullptr) {
+        mover({.gpu = 0,
+               .sender = 0,
+               .window = s.window,
+               .outstanding = s.outstanding,
+               .burst = s.burst,
+               .port = s.port},
+              events, memory, network, moves, s.functional ? &payloads : nullptr) {
     network.attach(0, near);
     network.attach(1, far);
   }

@@ -106,6 +106,20 @@ TEST(Mover, LatencyBoundItMovesAWindowALatency) {
   EXPECT_NEAR(gb_per_s(400_KiB, scene.client.when('c', 0)), 4'096 / 10'142.0, 0.01);
 }
 
+// The same law for what is on its way to the SM: two sources, so a byte of the move is two loads.
+TEST(Mover, AnSmHasOnlySoManyLoadsOnTheirWay) {
+  Settings settings;
+  settings.window = 1_MiB;
+  settings.outstanding = 8_KiB;
+  settings.gpu.hbm.access = 10_us;
+  MoverScene scene(settings);
+  Move move = scene.move(400_KiB, Move::kNowhere);
+  move.loads = 2;
+  scene.mover.start(move);
+  scene.events.run();
+  EXPECT_NEAR(gb_per_s(400_KiB, scene.client.when('c', 0)), 4'096 / 10'142.0, 0.01);
+}
+
 TEST(Mover, PortBoundItMovesAtThePortsRate) {
   Settings settings;
   settings.window = 1_MiB;

@@ -59,6 +59,21 @@ TEST(StreamKernel, ItsTimeIsThatOfTheMemory) {
   EXPECT_LT(gbps, 1750);
 }
 
+// Little's law: memory far away, so each SM moves what can be on its way to it once a latency.
+TEST(StreamKernel, AnSmHasOnlySoManyLoadsOnTheirWay) {
+  GpuSpec spec;
+  spec.hbm.access = 50_us;
+  for (const sim::Bytes outstanding : {4_KiB, 16_KiB, 64_KiB}) {
+    spec.sm.outstanding = outstanding;
+    Bench b{spec};
+    b.list.elementwise({b.tensor(1 << 17, 64), b.tensor(1 << 17, 64)}, {b.tensor(1 << 17, 64)}, 1);
+    const double gbps = 2.0 * (1 << 17) * 128 / b.run().in_s() * 1e-9;
+    const double bound = static_cast<double>(outstanding.count()) * spec.sms / 50e-6 * 1e-9;
+    EXPECT_LT(gbps, bound) << outstanding.count();
+    EXPECT_GT(gbps, bound * 0.7) << outstanding.count();
+  }
+}
+
 TEST(StreamKernel, MuchArithmeticTakesLonger) {
   Bench light{GpuSpec{}};
   light.list.elementwise({light.tensor(1 << 18, 64)}, {light.tensor(1 << 18, 64)}, 1);
