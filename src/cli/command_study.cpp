@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <deque>
+#include <fstream>
 #include <memory>
 
 #include "cli/app.h"
@@ -24,6 +25,7 @@ struct Arguments {
   std::string study = "overlap";
   int threads = 0;
   bool json = false;
+  std::string json_file;
   bool no_timing = false;
   std::vector<std::string> sets;
 };
@@ -85,7 +87,8 @@ bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
 bool add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded, study::OverlapJob& job) {
   const study::SystemSpec* system = load_one(w.system, args, w.gpus, loaded);
   if (system == nullptr) return false;
-  study::SizeWindow window{.system = system, .gpus = w.gpus > 0 ? w.gpus : system->machine.gpus, .sizes = {}};
+  study::SizeWindow window{
+      .system = system, .gpus = w.gpus > 0 ? w.gpus : system->machine.gpus, .methods = {}, .sizes = {}};
   for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
   job.windows.push_back(std::move(window));
   return true;
@@ -96,15 +99,17 @@ int study_command(const Arguments& args) {
   if (const auto* error = std::get_if<config::Diagnostic>(&file)) return bad_file(*error);
   const auto& study = std::get<config::StudyFile>(file);
   Loaded loaded;
-  study::OverlapJob job{.methods = study.methods, .cases = {}, .windows = {}, .threads = args.threads};
+  study::OverlapJob job{.cases = {}, .windows = {}, .threads = args.threads};
   report::StudyReport report;
   report.name = study.name;
   report.summary = study.summary;
   for (const config::StudyCase& c : study.cases) {
     if (!add_case(c, args, loaded, job, report)) return kBadInput;
+    job.cases.back().methods = c.methods.empty() ? study.methods : c.methods;
   }
   for (const config::StudyWindow& w : study.windows) {
     if (!add_window(w, args, loaded, job)) return kBadInput;
+    job.windows.back().methods = study.methods;
   }
   const Stopwatch watch(args.no_timing);
   Progress progress;
@@ -117,6 +122,11 @@ int study_command(const Arguments& args) {
   report.windows = job.windows;
   report.result = std::move(std::get<study::OverlapResult>(outcome));
   report.wall_s = watch.seconds();
+  if (!args.json_file.empty()) {
+    std::ofstream out(args.json_file);
+    out << report::study_json(report);
+    if (!out.flush()) return bad_input(fmt::format("--json-file: can not write {}", args.json_file));
+  }
   print(args.json ? report::study_json(report) : report::study_text(report));
   return kDone;
 }
@@ -132,6 +142,7 @@ void add_study(CLI::App& app, int& exit) {
   command->add_option("--set", args->sets, "change a parameter of all systems: path=value; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--json", args->json, "print JSON");
+  command->add_option("--json-file", args->json_file, "write JSON to this file too");
   command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
   command->footer("Example:\n  infold study overlap");
   command->callback([args, &exit] { exit = study_command(*args); });

@@ -37,6 +37,37 @@ void need(const YamlNode& in, std::string_view key, Reading& reading) {
     reading.complain(in.at, fmt::format("missing key '{}'", key));
 }
 
+template <class T, class Read>
+void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
+  if (list == nullptr) return;
+  if (list->kind != YamlNode::Kind::kList || list->children.empty()) {
+    reading.complain(list->key_at, fmt::format("{}: expected a list with at least one entry", key));
+  } else if (list->children.size() > kMostEntries) {
+    reading.complain(list->key_at, fmt::format("{}: more than {} entries", key, kMostEntries));
+  } else {
+    int number = 0;
+    for (const YamlNode& node : list->children)
+      out.push_back(read(node, fmt::format("{}[{}]", key, number++), reading));
+  }
+}
+
+void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Reading& reading) {
+  const auto read = [](const YamlNode& node, const std::string& path, Reading& r) {
+    if (node.kind != YamlNode::Kind::kScalar) {
+      r.complain(node.at,
+                 fmt::format("{}: expected an algorithm's name, not {}", path, kind_text(node.kind)));
+      return study::Method{};
+    }
+    const auto parsed = parse_method(node.text);
+    if (const auto* error = std::get_if<ParseError>(&parsed)) {
+      r.complain(node.at, error->message);
+      return study::Method{};
+    }
+    return std::get<study::Method>(parsed);
+  };
+  read_list(list, "methods", methods, reading, read);
+}
+
 StudyCase read_case(const YamlNode& node, const std::string& path, Reading& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
@@ -50,6 +81,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, Reading& read
   reader.field("fusion", c.recipe.fusion, "");
   reader.field("optimizer", c.recipe.optimizer, "");
   reader.field("heavy", c.heavy, "");
+  read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();
   need(node, "system", reading);
   need(node, "model", reading);
@@ -69,37 +101,6 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, Reading& 
   need(node, "system", reading);
   if (w.from > w.to) reading.complain(node.at, fmt::format("{}: from is more than to", path));
   return w;
-}
-
-template <class T, class Read>
-void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
-  if (list == nullptr) return;
-  if (list->kind != YamlNode::Kind::kList || list->children.empty()) {
-    reading.complain(list->key_at, fmt::format("{}: expected a list with at least one entry", key));
-  } else if (list->children.size() > kMostEntries) {
-    reading.complain(list->key_at, fmt::format("{}: more than {} entries", key, kMostEntries));
-  } else {
-    int number = 0;
-    for (const YamlNode& node : list->children)
-      out.push_back(read(node, fmt::format("{}[{}]", key, number++), reading));
-  }
-}
-
-void read_methods(const YamlNode* list, StudyFile& study, Reading& reading) {
-  const auto read = [](const YamlNode& node, const std::string& path, Reading& r) {
-    if (node.kind != YamlNode::Kind::kScalar) {
-      r.complain(node.at,
-                 fmt::format("{}: expected an algorithm's name, not {}", path, kind_text(node.kind)));
-      return study::Method{};
-    }
-    const auto parsed = parse_method(node.text);
-    if (const auto* error = std::get_if<ParseError>(&parsed)) {
-      r.complain(node.at, error->message);
-      return study::Method{};
-    }
-    return std::get<study::Method>(parsed);
-  };
-  read_list(list, "methods", study.methods, reading, read);
 }
 
 }  // namespace
@@ -155,7 +156,7 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   for (const char* key : {"kind", "methods"}) need(root, key, reading);
   if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "study")
     reading.complain(at->at, fmt::format("kind: expected study, not {}", quote(kind)));
-  read_methods(methods, study, reading);
+  read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);
   if (const Diagnostic* problem = first_problem(reading)) return *problem;

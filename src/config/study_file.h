@@ -19,6 +19,7 @@ struct StudyCase {
   int gpus = 0;      ///< 0: all of the system
   int sequence = 0;  ///< 0: the model's usual number
   train::Recipe recipe;
+  std::vector<study::Method> methods;  ///< empty: those of the study
   bool heavy = false;
 };
 struct StudyWindow {

@@ -33,15 +33,15 @@ class Trouble {
 class Study {
  public:
   Study(const OverlapJob& job, const KeepGoing& keep_going) : job_(job), keep_going_(keep_going) {
-    result_.cases.assign(job.cases.size(), empty_case());
+    for (const OverlapCase& c : job.cases) result_.cases.push_back(empty_case(c));
     for (const SizeWindow& w : job.windows) result_.windows.push_back(empty_window(w));
     for (std::size_t c = 0; c < job.cases.size(); ++c) {
       work_.push_back([this, c] { run_sequential(c); });
-      for (std::size_t m = 0; m < job.methods.size(); ++m)
+      for (std::size_t m = 0; m < job.cases[c].methods.size(); ++m)
         work_.push_back([this, c, m] { run_overlap(c, m); });
     }
     for (std::size_t w = 0; w < job.windows.size(); ++w) {
-      for (std::size_t m = 0; m < job.methods.size(); ++m)
+      for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
         work_.push_back([this, w, m] { run_window(w, m); });
     }
   }
@@ -57,14 +57,14 @@ class Study {
   }
 
  private:
-  OverlapCaseResult empty_case() const {
+  static OverlapCaseResult empty_case(const OverlapCase& c) {
     OverlapCaseResult r;
-    for (const Method& m : job_.methods) r.overlap.push_back({m, std::nullopt, {}});
+    for (const Method& m : c.methods) r.overlap.push_back({m, std::nullopt, {}});
     return r;
   }
-  SizeWindowResult empty_window(const SizeWindow& w) const {
+  static SizeWindowResult empty_window(const SizeWindow& w) {
     SizeWindowResult r;
-    for (const Method& m : job_.methods) r.times.push_back({m, std::vector<sim::Time>(w.sizes.size()), {}});
+    for (const Method& m : w.methods) r.times.push_back({m, std::vector<sim::Time>(w.sizes.size()), {}});
     return r;
   }
 
@@ -94,13 +94,13 @@ class Study {
   }
 
   void run_sequential(std::size_t c) {
-    const StepJob step = variant_of(job_.cases[c].step, job_.methods.front(), Variant::kSequential);
+    const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods.front(), Variant::kSequential);
     if (auto r = result_of<StepResult>(study::run(step, [this](double) { return ask(); }), nullptr))
       result_.cases[c].sequential = std::move(*r);
   }
 
   void run_overlap(std::size_t c, std::size_t m) {
-    const StepJob step = variant_of(job_.cases[c].step, job_.methods[m], Variant::kOverlap);
+    const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods[m], Variant::kOverlap);
     auto& row = result_.cases[c].overlap[m];
     row.result = result_of<StepResult>(study::run(step, [this](double) { return ask(); }),
                                        m == 0 ? nullptr : &row.refused);
@@ -111,8 +111,8 @@ class Study {
     auto& row = result_.windows[w].times[m];
     for (std::size_t i = 0; i < window.sizes.size(); ++i) {
       CollectiveJob job{.system = window.system,
-                        .algorithm = job_.methods[m].algorithm,
-                        .engine = job_.methods[m].engine,
+                        .algorithm = window.methods[m].algorithm,
+                        .engine = window.methods[m].engine,
                         .bytes = window.sizes[i],
                         .gpus = window.gpus,
                         .burst = {}};

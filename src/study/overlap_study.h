@@ -13,19 +13,20 @@
 
 namespace infold::study {
 
-/// A training step to be reduced by every method.
+/// A training step to be reduced by several methods, the first of which the others are measured against.
 struct OverlapCase {
-  StepJob step;        ///< its method and overlap do not count
+  StepJob step;  ///< its method and overlap do not count
+  std::vector<Method> methods;
   bool heavy = false;  ///< communication-heavy: a slow-down is expected, and something to be repaired
 };
 /// All-reduces by themselves, size after size.
 struct SizeWindow {
   const SystemSpec* system = nullptr;
   int gpus = 0;
+  std::vector<Method> methods;  ///< as in a case
   std::vector<sim::Bytes> sizes;
 };
 struct OverlapJob {
-  std::vector<Method> methods;  ///< the first is what the others are measured against
   std::vector<OverlapCase> cases;
   std::vector<SizeWindow> windows;
   int threads = 0;

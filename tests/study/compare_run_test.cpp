@@ -93,9 +93,9 @@ TEST(Explain, SaysItInOneSentence) {
 
 TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
   const SmallStep step;
-  OverlapJob job{.methods = {method("ring"), method("tree")},
-                 .cases = {{step.job, true}},
-                 .windows = {{&step.system, 4, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
+  const std::vector<Method> both = {method("ring"), method("tree")};
+  OverlapJob job{.cases = {{step.job, both, true}},
+                 .windows = {{&step.system, 4, both, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
                  .threads = 1};
   const auto one = std::get<OverlapResult>(run(job, {}));
   job.threads = 3;
@@ -111,10 +111,8 @@ TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
 TEST(OverlapStudy, AMethodThatAMachineDoesNotOfferIsLeftOut) {
   SmallStep step;
   step.job.protocol = coll::Protocol::kLl;  // two-shot has none
-  const OverlapJob job{.methods = {method("ring"), method("two-shot")},
-                       .cases = {{step.job, true}},
-                       .windows = {},
-                       .threads = 1};
+  const OverlapJob job{
+      .cases = {{step.job, {method("ring"), method("two-shot")}, true}}, .windows = {}, .threads = 1};
   const auto r = std::get<OverlapResult>(run(job, {}));
   EXPECT_TRUE(r.cases[0].overlap[0].result);
   EXPECT_FALSE(r.cases[0].overlap[1].result);
