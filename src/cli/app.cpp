@@ -64,13 +64,17 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  infold bench all_reduce -b 1M -e 1G -f 2 --system dgx-a100\n"
       "  infold bench gemm -m 8192 -n 8192 -k 8192 --gpu h100\n"
-      "  infold train --system dgx-a100 --model resnet50 --batch 256 --gpus 1\n"
+      "  infold train --system dgx-a100 --model resnet50 --batch 256\n"
+      "  infold explain --system dgx-a100 --model transformer-big --batch 8 --seq 64\n"
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
   add_bench(app, exit);
   add_train(app, exit);
   add_validate(app, exit);
+  add_compare(app, exit);
+  add_explain(app, exit);
+  add_study(app, exit);
   add_check(app, exit);
   add_program(app, exit);
   add_list(app, exit);

@@ -28,5 +28,8 @@ void add_program(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
 void add_train(CLI::App& app, int& exit);
 void add_validate(CLI::App& app, int& exit);
+void add_compare(CLI::App& app, int& exit);
+void add_explain(CLI::App& app, int& exit);
+void add_study(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -21,19 +22,20 @@ class Buffers {
     bool in_place = false;  ///< the output is where the input is, as frameworks do it
   };
   Buffers(gpu::Machine& machine, std::vector<int> gpus, const Sizes& sizes)
-      : machine_(machine), gpus_(std::move(gpus)) {
-    for (const int gpu : gpus_) {
-      gpu::AddressSpace& space = machine_.gpu(gpu).core().addresses();
-      inputs_.push_back(space.buffer(sizes.in_place ? sim::max(sizes.input, sizes.output) : sizes.input));
-      outputs_.push_back(sizes.in_place ? inputs_.back() : space.buffer(sizes.output));
-    }
+      : machine_(machine), gpus_(std::move(gpus)), connections_(std::make_shared<Connections>()) {
+    place(sizes);
+  }
+  /// Further vectors of the same communicator: the receive buffers are shared. One collective at a time.
+  Buffers(const Buffers& communicator, const Sizes& sizes)
+      : machine_(communicator.machine_), gpus_(communicator.gpus_), connections_(communicator.connections_) {
+    place(sizes);
   }
 
   std::uint64_t input(int rank) const { return inputs_[static_cast<std::size_t>(rank)]; }
   std::uint64_t output(int rank) const { return outputs_[static_cast<std::size_t>(rank)]; }
   /// The buffer at rank `to` that rank `from` fills on a channel.
   std::uint64_t connection(int from, int to, int channel, sim::Bytes bytes) {
-    const auto [place, added] = connections_.try_emplace({from, to, channel, bytes.count()}, 0);
+    const auto [place, added] = connections_->try_emplace({from, to, channel, bytes.count()}, 0);
     if (added) {
       const int gpu = gpus_[static_cast<std::size_t>(to)];
       place->second = machine_.gpu(gpu).core().addresses().buffer(bytes);
@@ -47,11 +49,21 @@ class Buffers {
   }
 
  private:
+  using Connections = std::map<std::tuple<int, int, int, std::int64_t>, std::uint64_t>;
+
+  void place(const Sizes& sizes) {
+    for (const int gpu : gpus_) {
+      gpu::AddressSpace& space = machine_.gpu(gpu).core().addresses();
+      inputs_.push_back(space.buffer(sizes.in_place ? sim::max(sizes.input, sizes.output) : sizes.input));
+      outputs_.push_back(sizes.in_place ? inputs_.back() : space.buffer(sizes.output));
+    }
+  }
+
   gpu::Machine& machine_;
   std::vector<int> gpus_;
   std::vector<std::uint64_t> inputs_;
   std::vector<std::uint64_t> outputs_;
-  std::map<std::tuple<int, int, int, std::int64_t>, std::uint64_t> connections_;
+  std::shared_ptr<Connections> connections_;
 };
 
 }  // namespace infold::coll

@@ -30,6 +30,12 @@ class Core {
   const MemorySystem& memory() const { return memory_; }
   Dispatcher& dispatcher() { return dispatcher_; }
   const PerActor<sim::Time>& sm_time() const { return dispatcher_.sm_time(); }
+  const Dispatcher& dispatcher() const { return dispatcher_; }
+  /// Of two equal GPUs that run the same kernels one has done the work of both. Requires: see Dispatcher.
+  void copy_compute_of(const Core& twin) {
+    memory_.copy_compute_of(twin.memory_);
+    dispatcher_.copy_compute_of(twin.dispatcher_);
+  }
   AddressSpace& addresses() { return addresses_; }
 
  private:

@@ -27,6 +27,16 @@ bool Dispatcher::usable(Actor actor, int sm) const {
   return i >= 0 && i < usable_sms(actor);
 }
 
+void Dispatcher::copy_compute_of(const Dispatcher& twin) {
+  for (int i = 0; i < count_; ++i) {
+    const Sm& from = twin.sms_[static_cast<std::size_t>(first_sm(Actor::kCompute) + i)];
+    INFOLD_CHECK(from.resident == 0 && sm(i).resident == 0, "a twin is copied between two kernels");
+    sm(first_sm(Actor::kCompute) + i) = from;
+  }
+  sm_time_[Actor::kCompute] = twin.sm_time_[Actor::kCompute];
+  resident_[index_of(Actor::kCompute)] = twin.resident_[index_of(Actor::kCompute)];
+}
+
 int Dispatcher::room_now(const Kernel& k) const {
   const int first = first_sm(k.launch.actor);
   int room = 0;

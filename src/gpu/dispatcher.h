@@ -47,6 +47,10 @@ class Dispatcher final : public sim::Handler {
   /// The same of a launch without workgroups, which takes no SM: an engine does it.
   void engine_done(KernelId kernel) { complete(kernel); }
 
+  /// From now on as if kernels of compute had run here as they have on `twin`. Requires: built alike; none is
+  /// running on either.
+  void copy_compute_of(const Dispatcher& twin);
+
   Sm& sm(int i) { return sms_[static_cast<std::size_t>(i)]; }
   /// SMs that workgroups of this actor may use.
   int usable_sms(Actor actor) const { return actor == Actor::kCollective ? count_ : count_ - reserved_; }

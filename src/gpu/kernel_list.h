@@ -33,7 +33,9 @@ class KernelList {
   void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& dx, Residency together);
 
   /// Hands all to a stream, in order.
-  void enqueue(StreamId stream, sim::Time host_time);
+  void enqueue(StreamId stream, sim::Time host_time) { enqueue(0, size(), stream, host_time); }
+  /// The same for those from `first` up to, not including, `end`.
+  void enqueue(std::size_t first, std::size_t end, StreamId stream, sim::Time host_time);
 
   std::size_t size() const { return kernels_.size(); }
   const Kernel& operator[](std::size_t i) const { return *kernels_[i]; }

@@ -106,6 +106,13 @@ std::uint64_t MemorySystem::hbm_written_bytes() const {
   return sum;
 }
 
+void MemorySystem::copy_compute_of(const MemorySystem& twin) {
+  constexpr std::size_t kCompute = index_of(Actor::kCompute);
+  *l2_[kCompute] = *twin.l2_[kCompute];
+  *hbm_[kCompute] = *twin.hbm_[kCompute];
+  traffic_[Actor::kCompute] = twin.traffic_[Actor::kCompute];
+}
+
 void MemorySystem::forget() {
   for (L2& l2 : l2s_) l2.clear();
 }

@@ -92,6 +92,8 @@ class MemorySystem {
   /// What the memories themselves have counted, over all copies.
   std::uint64_t hbm_read_bytes() const;
   std::uint64_t hbm_written_bytes() const;
+  /// From now on as if this one had done for compute what `twin` has done for it. Requires: built alike.
+  void copy_compute_of(const MemorySystem& twin);
   /// L2 is empty again, as after long use by others. What was dirty is forgotten.
   void forget();
 

@@ -35,10 +35,12 @@ sim::Time& time_of(KernelTimes& t, const train::Op& op) {
   if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
   return t.streaming;
 }
+}  // namespace
 
-std::optional<std::string> refuse(const gpu::GpuSpec& gpu, const TrainJob& job, const train::MemoryNeed& m) {
+std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m,
+                                         bool ignore_memory) {
   const bool fits = m.total() <= gpu.hbm.capacity;
-  if (fits || (job.ignore_memory && m.total() <= kMost)) return std::nullopt;
+  if (fits || (ignore_memory && m.total() <= kMost)) return std::nullopt;
   return fmt::format(
       "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}), {} "
       "has "
@@ -47,13 +49,12 @@ std::optional<std::string> refuse(const gpu::GpuSpec& gpu, const TrainJob& job, 
       gigabytes(m.passing), gpu.name, gigabytes(gpu.hbm.capacity),
       m.total() <= kMost ? "; take a smaller --batch, or --ignore-memory" : "");
 }
-}  // namespace
 
 TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   TrainResult result;
   result.memory = memory_need(plan);
-  if (auto why = refuse(gpu, job, result.memory)) return JobRefused{std::move(*why)};
+  if (auto why = refuse_memory(gpu, result.memory, job.ignore_memory)) return JobRefused{std::move(*why)};
   sim::EventQueue events;
   gpu::Core core(gpu, events, {});
   train::StepKernels kernels(core, plan);

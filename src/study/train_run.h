@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <variant>
 
 #include "gpu/gpu_spec.h"
@@ -45,6 +47,10 @@ struct TrainResult {
 };
 
 using TrainOutcome = std::variant<TrainResult, JobRefused, Deadlock, Interrupted>;
+
+/// Why a step that needs so much memory is not simulated, if so.
+std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need,
+                                         bool ignore_memory);
 
 /// Refused: it does not fit the GPU's memory.
 TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going);

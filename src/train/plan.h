@@ -82,6 +82,10 @@ struct Plan {
   std::vector<Op> ops;               ///< in the order of their launching
   std::vector<GradientReady> ready;  ///< in the order of their ops; every parameter once
   std::vector<std::int64_t> parameter_elements;
+  std::vector<TensorId> gradients;  ///< by parameter
+
+  /// The number of ops before a phase's first.
+  int first_op(Phase phase) const;
 };
 
 Plan make_plan(const Graph& graph, const Recipe& recipe);

@@ -36,6 +36,7 @@ Plan Planner::run() {
   phase_ = Phase::kOptimizer;
   current_ = -1;
   optimize();
+  plan_.gradients = weight_gradients_;
   return std::move(plan_);
 }
 
@@ -187,6 +188,11 @@ Touched touched(const Op& op) {
   return t;
 }
 }  // namespace
+
+int Plan::first_op(Phase phase) const {
+  const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.phase == phase; });
+  return static_cast<int>(first - ops.begin());
+}
 
 std::vector<TensorId> reads_of(const Op& op) {
   return touched(op).reads;

@@ -17,6 +17,13 @@ class StepKernels {
 
   /// Hands the whole step to a stream.
   void enqueue(gpu::StreamId stream, sim::Time host_time) { kernels_.enqueue(stream, host_time); }
+  /// The same for one op.
+  void enqueue_op(int op, gpu::StreamId stream, sim::Time host_time) {
+    const auto i = static_cast<std::size_t>(op);
+    kernels_.enqueue(first_[i], first_[i + 1], stream, host_time);
+  }
+  /// Where a parameter's gradient lies.
+  gpu::Tensor gradient(ParameterId p) { return tensor(plan_.gradients[static_cast<std::size_t>(p)]); }
 
   std::size_t kernels() const { return kernels_.size(); }
   double flops() const { return kernels_.flops(); }

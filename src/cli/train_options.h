@@ -1,0 +1,82 @@
+// The options that train, compare and explain share: which model on which machine, and how gradients are
+// brought together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "report/step_report.h"
+#include "study/step_run.h"
+#include "study/train_run.h"
+#include "train/graph.h"
+#include "train/model.h"
+
+namespace CLI {
+class App;
+}
+
+namespace infold::cli {
+
+/// As typed.
+struct TrainArguments {
+  std::string system = "dgx-a100";
+  std::string model = "resnet50";
+  int batch = 32;
+  int accumulate = 1;
+  int sequence = 0;
+  int gpus = 0;
+  std::string dtype = "mixed";
+  std::string fusion = "eager";
+  std::string optimizer = "sgd";
+  bool ignore_memory = false;
+  std::string sync = "ddp";
+  std::string bucket;
+  std::string first_bucket;
+  bool view = false;
+  std::string fusion_size;
+  std::string cycle;
+  int packs = 1;
+  std::string algorithms = "ring";
+  std::string engine = "sm";
+  std::string protocol = "auto";
+  int channels = 0;
+  bool overlap = false;
+  bool sequential = false;
+  int priority = 0;
+  int sms_reserved = 0;
+  std::string without;
+  std::string skew;
+  std::uint64_t seed = 1;
+  std::string burst = "auto";
+  int threads = 0;
+  bool json = false;
+  bool no_timing = false;
+  std::vector<std::string> sets;
+};
+
+/// As understood. What the job points to is here, so it can not be copied.
+struct TrainSetup {
+  study::SystemSpec system;
+  train::Model model;
+  train::Graph graph;
+  study::StepJob job;  ///< its method is the first
+  std::vector<study::Method> methods;
+
+  TrainSetup() = default;
+  TrainSetup(const TrainSetup&) = delete;
+  TrainSetup& operator=(const TrainSetup&) = delete;
+};
+
+/// `several`: for a command that runs several algorithms, on several threads.
+void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
+
+/// The setup, or the exit code when something was wrong and has been said.
+std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& args);
+
+/// What a report says of a run beside its result.
+report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup);
+
+}  // namespace infold::cli

@@ -1,0 +1,166 @@
+// The file's keys, read with the reader that systems use.
+#include "config/study_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/reader.h"
+#include "config/source.h"
+#include "embedded_studies.h"
+
+namespace infold::config {
+
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostEntries = 256;
+
+std::variant<Source, NoSource> find_study(std::string_view name) {
+  if (is_file_reference(name)) return read_source(std::filesystem::path(name), kLargestFile);
+  std::vector<std::string> names;
+  for (const embedded::File& f : embedded::studies()) {
+    names.emplace_back(f.path.substr(0, f.path.rfind('.')));
+    if (names.back() == name) {
+      const std::string shown = fmt::format("studies/{}", f.path);
+      return Source{shown, "study:" + shown, std::string(name), {}, true, std::string(f.text)};
+    }
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::string hint = did_you_mean(name, views);
+  if (hint.empty()) hint = fmt::format(" (there are: {})", fmt::join(names, ", "));
+  return NoSource{fmt::format("unknown study {}{}", quote(name), hint)};
+}
+
+void need(const YamlNode& in, std::string_view key, Reading& reading) {
+  if (in.kind == YamlNode::Kind::kMap && in.find(key) == nullptr)
+    reading.complain(in.at, fmt::format("missing key '{}'", key));
+}
+
+template <class T, class Read>
+void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
+  if (list == nullptr) return;
+  if (list->kind != YamlNode::Kind::kList || list->children.empty()) {
+    reading.complain(list->key_at, fmt::format("{}: expected a list with at least one entry", key));
+  } else if (list->children.size() > kMostEntries) {
+    reading.complain(list->key_at, fmt::format("{}: more than {} entries", key, kMostEntries));
+  } else {
+    int number = 0;
+    for (const YamlNode& node : list->children)
+      out.push_back(read(node, fmt::format("{}[{}]", key, number++), reading));
+  }
+}
+
+void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Reading& reading) {
+  const auto read = [](const YamlNode& node, const std::string& path, Reading& r) {
+    if (node.kind != YamlNode::Kind::kScalar) {
+      r.complain(node.at,
+                 fmt::format("{}: expected an algorithm's name, not {}", path, kind_text(node.kind)));
+      return study::Method{};
+    }
+    const auto parsed = parse_method(node.text);
+    if (const auto* error = std::get_if<ParseError>(&parsed)) {
+      r.complain(node.at, error->message);
+      return study::Method{};
+    }
+    return std::get<study::Method>(parsed);
+  };
+  read_list(list, "methods", methods, reading, read);
+}
+
+StudyCase read_case(const YamlNode& node, const std::string& path, Reading& reading) {
+  StudyCase c;
+  MapReader reader(node, path, reading);
+  reader.words("system", kLongestName, c.system);
+  reader.words("model", kLongestName, c.model);
+  reader.field("gpus", c.gpus, sim::between(2, 1024), "");
+  reader.field("seq", c.sequence, sim::between(1, 1 << 20), "");
+  reader.field("batch", c.recipe.batch, sim::between(1, 1'000'000), "");
+  reader.field("accumulate", c.recipe.accumulate, sim::between(1, 1'000'000), "");
+  reader.field("dtype", c.recipe.numbers, "");
+  reader.field("fusion", c.recipe.fusion, "");
+  reader.field("optimizer", c.recipe.optimizer, "");
+  reader.field("heavy", c.heavy, "");
+  read_methods(reader.take("methods"), c.methods, reading);
+  reader.finish();
+  need(node, "system", reading);
+  need(node, "model", reading);
+  return c;
+}
+
+StudyWindow read_window(const YamlNode& node, const std::string& path, Reading& reading) {
+  constexpr auto kSizes = sim::between(sim::Bytes::kib(1), sim::Bytes::gib(64));
+  StudyWindow w;
+  MapReader reader(node, path, reading);
+  reader.words("system", kLongestName, w.system);
+  reader.field("gpus", w.gpus, sim::between(2, 1024), "");
+  reader.field("from", w.from, kSizes, "");
+  reader.field("to", w.to, kSizes, "");
+  reader.field("factor", w.factor, sim::between(2, 1024), "");
+  reader.finish();
+  need(node, "system", reading);
+  if (w.from > w.to) reading.complain(node.at, fmt::format("{}: from is more than to", path));
+  return w;
+}
+
+}  // namespace
+
+Parsed<study::Method> parse_method(std::string_view text) {
+  const std::size_t at = text.find('@');
+  const std::string_view name = text.substr(0, at);
+  study::Method method;
+  std::vector<std::string_view> known;
+  for (const auto& a : coll::algorithms()) known.push_back(a.name);
+  known.emplace_back("auto");
+  method.algorithm = coll::find_algorithm(name);
+  if (method.algorithm == nullptr && name != "auto") {
+    return ParseError{fmt::format("there is no algorithm {}{}; there is {}", quote(name),
+                                  did_you_mean(name, known), fmt::join(known, ", "))};
+  }
+  if (at == std::string_view::npos) return method;
+  const std::string_view engine = text.substr(at + 1);
+  known.clear();
+  for (const auto& e : coll::kEngineNames) {
+    known.push_back(e.name);
+    if (e.name != engine) continue;
+    method.engine = e.value;
+    return method;
+  }
+  return ParseError{fmt::format("there is no engine {}{}; there is {}", quote(engine),
+                                did_you_mean(engine, known), fmt::join(known, ", "))};
+}
+
+Result<StudyFile> load_study(std::string_view name_or_file) {
+  auto found = find_study(name_or_file);
+  if (auto* none = std::get_if<NoSource>(&found)) {
+    return Diagnostic{is_file_reference(name_or_file) ? std::string(name_or_file) : "", 0, 0, none->why};
+  }
+  const Source& source = std::get<Source>(found);
+  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
+  const auto& root = std::get<YamlNode>(parsed);
+
+  Reading reading;
+  reading.file = source.shown;
+  StudyFile study;
+  study.name = source.stem;
+  MapReader reader(root, "", reading);
+  std::string kind;
+  reader.words("kind", kLongestName, kind);
+  reader.words("name", kLongestName, study.name);
+  reader.words("summary", kLongestName, study.summary);
+  const YamlNode* methods = reader.take("methods");
+  const YamlNode* cases = reader.take("cases");
+  const YamlNode* windows = reader.take("windows");
+  reader.finish();
+  for (const char* key : {"kind", "methods"}) need(root, key, reading);
+  if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "study")
+    reading.complain(at->at, fmt::format("kind: expected study, not {}", quote(kind)));
+  read_methods(methods, study.methods, reading);
+  read_list(cases, "cases", study.cases, reading, read_case);
+  read_list(windows, "windows", study.windows, reading, read_window);
+  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  return study;
+}
+
+}  // namespace infold::config

@@ -1,0 +1,46 @@
+// A study as its YAML file describes it: names, not yet the systems and models behind them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/units.h"
+#include "sim/units.h"
+#include "study/method.h"
+#include "train/recipe.h"
+
+namespace infold::config {
+
+struct StudyCase {
+  std::string system;
+  std::string model;
+  int gpus = 0;      ///< 0: all of the system
+  int sequence = 0;  ///< 0: the model's usual number
+  train::Recipe recipe;
+  std::vector<study::Method> methods;  ///< empty: those of the study
+  bool heavy = false;
+};
+struct StudyWindow {
+  std::string system;
+  int gpus = 0;
+  sim::Bytes from = sim::Bytes::kib(64);
+  sim::Bytes to = sim::Bytes::mib(256);
+  int factor = 4;
+};
+struct StudyFile {
+  std::string name;
+  std::string summary;
+  std::vector<study::Method> methods;
+  std::vector<StudyCase> cases;
+  std::vector<StudyWindow> windows;
+};
+
+/// By the name of a shipped study, or by file.
+Result<StudyFile> load_study(std::string_view name_or_file);
+
+/// "ring", "ring@dma", "auto": the method, or what is wrong with it.
+Parsed<study::Method> parse_method(std::string_view text);
+
+}  // namespace infold::config

@@ -1,0 +1,181 @@
+// Formatting of training steps on several GPUs.
+#include "report/step_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/step_json.h"
+
+namespace infold::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string proto_of(const study::Choice& c) {
+  return std::string(sim::name_of(c.protocol));
+}
+std::string algo_of(const study::Choice& c) {
+  return c.algorithm == nullptr ? "none" : std::string(c.algorithm->name);
+}
+
+std::string bar(char what, sim::Time part, sim::Time whole) {
+  constexpr double kWidth = 50;
+  const auto n =
+      std::lround(kWidth * static_cast<double>(part.count_ps()) / static_cast<double>(whole.count_ps()));
+  return std::string(static_cast<std::size_t>(n), what);
+}
+
+/// A row of the timeline: dots while the bucket fills, ':' while it waits its turn, '#' while it is reduced.
+std::string timeline(const study::BucketResult& b, sim::Time begin, sim::Time end) {
+  constexpr std::int64_t kWidth = 56;
+  const auto column = [&](sim::Time t) {
+    const auto share =
+        static_cast<double>((t - begin).count_ps()) / static_cast<double>((end - begin).count_ps());
+    return std::clamp<std::int64_t>(std::llround(share * kWidth), 0, kWidth);
+  };
+  std::string row(kWidth, ' ');
+  const auto fill = [&](sim::Time from, sim::Time to, char c) {
+    for (std::int64_t i = column(from);
+         i < std::max(column(to), column(from) + (c == '#' ? 1 : 0)) && i < kWidth; ++i)
+      row[static_cast<std::size_t>(i)] = c;
+  };
+  fill(b.ready, b.start, ':');
+  fill(b.start, b.end, '#');
+  return row;
+}
+
+std::string bucket_lines(const study::StepResult& r) {
+  constexpr std::size_t kMost = 24;
+  const sim::Time begin = r.end - r.optimizer - r.exposed - r.backward;
+  const sim::Time until = r.end - r.optimizer;
+  std::string text = fmt::format(
+      "  buckets, from the start of backward to the optimizer (':' ready, '#' being reduced, '|' backward "
+      "ends)\n");
+  const std::size_t every = (r.buckets.size() + kMost - 1) / kMost;
+  for (std::size_t i = 0; i < r.buckets.size(); i += std::max<std::size_t>(every, 1)) {
+    const study::BucketResult& b = r.buckets[i];
+    std::string row = timeline(b, begin, until);
+    const auto end_of_backward = static_cast<std::size_t>(std::llround(
+        static_cast<double>(r.backward.count_ps()) / static_cast<double>((until - begin).count_ps()) * 55));
+    if (row[end_of_backward] == ' ') row[end_of_backward] = '|';
+    text +=
+        fmt::format("  {:>4} {:>8.2f} MB {:>10} {:<6} |{}|\n", i, static_cast<double>(b.bytes.count()) * 1e-6,
+                    algo_of(b.choice), proto_of(b.choice), row);
+  }
+  if (every > 1) text += fmt::format("       (one of {} is shown)\n", every);
+  return text;
+}
+
+}  // namespace
+
+double samples_per_s(const StepLabel& label, const study::StepResult& r) {
+  return static_cast<double>(label.batch) * label.gpus * r.passes / r.step().in_s();
+}
+
+std::string title(const StepLabel& l, int passes) {
+  return fmt::format("{} on {} {} of {}: batch {}{}{} a GPU, {}, {}, {}", l.model, l.gpus, l.gpu, l.system,
+                     l.batch, l.tokens > 0 ? fmt::format(" x {} tokens", l.tokens) : std::string(),
+                     passes > 1 ? fmt::format(" x {} passes", passes) : std::string(), l.dtype, l.fusion,
+                     l.optimizer);
+}
+
+std::string step_text(const StepReport& report) {
+  const study::StepResult& r = report.result;
+  const StepLabel& l = report.label;
+  std::string text =
+      fmt::format("{}\n{} of gradients by {}, {}\n\n", title(l, r.passes),
+                  l.overlap ? "overlapped reduction" : "reduction after backward", l.sync, name_of(l.method));
+  const sim::Time step = r.step();
+  const auto line = [&](const char* name, sim::Time t, char c) {
+    text += fmt::format("  {:<13} {:>10.3f} ms  {}\n", name, ms(t), bar(c, t, step));
+  };
+  if (r.passes > 1) line("earlier passes", r.passes_before(), '.');
+  line("forward", r.forward, '>');
+  line("backward", r.backward, '<');
+  line("exposed comm", r.exposed, '~');
+  line("optimizer", r.optimizer, 'o');
+  text += fmt::format("  {:<13} {:>10.3f} ms  {}{}{}{}\n\n", "step", ms(step), bar('>', r.forward, step),
+                      bar('<', r.backward, step), bar('~', r.exposed, step), bar('o', r.optimizer, step));
+  text += fmt::format(
+      "  backward alone {:.3f} ms: {:+.1f} % beside communication ({:+.1f} % while a collective runs)\n",
+      ms(r.alone.times.backward()), r.slowdown() * 100, r.slowdown_beside() * 100);
+  text += fmt::format("  communicating {:.3f} ms, {:.3f} of it behind backward, on {} SMs\n",
+                      ms(r.communicating), ms(r.communicating_in_backward), r.sms);
+  text += fmt::format("  {:.1f} samples/s\n\n", samples_per_s(l, r));
+  text += bucket_lines(r);
+  text +=
+      fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
+                                       ? std::string("packet by packet")
+                                       : fmt::format("up to {} B of packets travel as one", r.burst.count()));
+  if (report.wall_s) {
+    text += fmt::format("  simulated {:.1f} million events, {:.1f} million packet-hops in {:.2f} s\n",
+                        static_cast<double>(r.events) * 1e-6, static_cast<double>(r.packet_hops) * 1e-6,
+                        *report.wall_s);
+  }
+  return text;
+}
+
+Json step_fields(const StepLabel& l, const study::StepResult& r) {
+  Json buckets = Json::array();
+  for (std::size_t i = 0; i < r.buckets.size(); ++i) {
+    const study::BucketResult& b = r.buckets[i];
+    buckets.push_back({{"index", i},
+                       {"bytes", b.bytes.count()},
+                       {"algo", algo_of(b.choice)},
+                       {"proto", proto_of(b.choice)},
+                       {"ready_ms", ms(b.ready)},
+                       {"start_ms", ms(b.start)},
+                       {"end_ms", ms(b.end)}});
+  }
+  return {{"system", l.system},
+          {"gpus", l.gpus},
+          {"model", l.model},
+          {"batch", l.batch},
+          {"accumulate", r.passes},
+          {"tokens", l.tokens},
+          {"dtype", l.dtype},
+          {"fusion", l.fusion},
+          {"optimizer", l.optimizer},
+          {"sync", l.sync},
+          {"overlap", l.overlap},
+          {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},
+          {"engine", sim::name_of(l.method.engine)},
+          {"phases_ms",
+           {{"forward", ms(r.forward + r.alone.times.forward() * (r.passes - 1))},
+            {"backward", ms(r.backward + r.alone.times.backward() * (r.passes - 1))},
+            {"exposed_comm", ms(r.exposed)},
+            {"optimizer", ms(r.optimizer)},
+            {"step", ms(r.step())}}},
+          {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
+          {"backward_slowdown", rounded((r.backward + r.alone.times.backward() * (r.passes - 1)).in_s() /
+                                            (r.alone.times.backward() * r.passes).in_s() -
+                                        1)},
+          {"slowdown_while_communicating", rounded(r.slowdown_beside())},
+          {"comm_busy_ms", ms(r.communicating)},
+          {"comm_in_backward_ms", ms(r.communicating_in_backward)},
+          {"comm_sms", r.sms},
+          {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
+          {"burst_bytes", r.burst.count()},
+          {"buckets", buckets}};
+}
+
+std::string step_json(const StepReport& report) {
+  const study::StepResult& r = report.result;
+  Json json = {{"schema", 1}, {"command", "train"}};
+  json.update(step_fields(report.label, r));
+  const train::MemoryNeed& m = r.memory;
+  json["memory_bytes"] = {{"weights", m.weights.count()},
+                          {"gradients", m.gradients.count()},
+                          {"optimizer", m.optimizer.count()},
+                          {"activations", m.passing.count()},
+                          {"total", m.total().count()}};
+  Json sim = {{"events", r.events}, {"packet_hops", r.packet_hops}};
+  if (report.wall_s) sim["wall_s"] = *report.wall_s;
+  json["sim"] = sim;
+  return json.dump(1) + "\n";
+}
+
+}  // namespace infold::report

@@ -1,0 +1,40 @@
+// A training step on several GPUs: its phases and buckets as text and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "study/step_run.h"
+
+namespace infold::report {
+
+/// What was run.
+struct StepLabel {
+  std::string system;
+  std::string gpu;
+  int gpus = 0;
+  std::string model;
+  int batch = 0;
+  int tokens = 0;  ///< of a sample that is a sequence, else 0
+  std::string dtype;
+  std::string fusion;
+  std::string optimizer;
+  std::string sync;
+  bool overlap = true;
+  study::Method method;
+};
+
+struct StepReport {
+  StepLabel label;
+  study::StepResult result;
+  std::optional<double> wall_s;
+};
+
+double samples_per_s(const StepLabel& label, const study::StepResult& result);
+/// "resnet50 on 8 a100-80 of dgx-a100: batch 256 a GPU, mixed, eager, sgd"
+std::string title(const StepLabel& label, int passes);
+
+std::string step_text(const StepReport& report);
+std::string step_json(const StepReport& report);
+
+}  // namespace infold::report

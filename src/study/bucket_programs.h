@@ -1,0 +1,36 @@
+// The programs that reduce a step's buckets: for each size the algorithm and protocol that were asked for, or
+// those that choice.h would take.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "study/choice.h"
+#include "study/collective_run.h"
+
+namespace infold::study {
+
+class BucketPrograms {
+ public:
+  struct Entry {
+    Choice choice;
+    coll::Program program;
+  };
+  /// `job`: an all-reduce of any size. Its algorithm null, or `protocol` none: to be chosen.
+  BucketPrograms(const CollectiveJob& job, std::optional<coll::Protocol> protocol)
+      : job_(job), protocol_(protocol) {}
+
+  /// Why there is none for this size, if so.
+  std::optional<std::string> prepare(sim::Bytes bytes);
+  /// Requires: prepare(bytes) had nothing to say. Stays where it is.
+  const Entry& operator[](sim::Bytes bytes) const { return *entries_.at(bytes.count()); }
+
+ private:
+  CollectiveJob job_;
+  std::optional<coll::Protocol> protocol_;
+  std::map<std::int64_t, std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace infold::study

@@ -1,0 +1,139 @@
+// Steps side by side, and the causes of a slow-down.
+#include "study/compare_run.h"
+
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "step_help.h"
+#include "study/explain_run.h"
+#include "study/overlap_study.h"
+
+namespace infold::study {
+namespace {
+
+Method method(const char* algorithm) {
+  return {coll::find_algorithm(algorithm), coll::Engine::kSm};
+}
+
+CompareResult compared(const CompareJob& job) {
+  return std::get<CompareResult>(run(job, {}));
+}
+
+TEST(Compare, RowsAgreeWithOneAnother) {
+  const SmallStep step;
+  const CompareResult r = compared({step.job, {method("ring"), method("tree")}, 2});
+  ASSERT_EQ(r.rows.size(), 6U);
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    const CompareRow& row = r.rows[i];
+    const CompareRow& sequential = r.rows[i / 3 * 3];
+    EXPECT_EQ(row.variant, kVariantNames[i % 3].value);
+    EXPECT_DOUBLE_EQ(row.speedup_vs_sequential, sequential.result.step().in_s() / row.result.step().in_s());
+    EXPECT_EQ(row.result.link_bytes, sequential.result.link_bytes);
+    if (row.variant != Variant::kOverlap) {
+      EXPECT_EQ(row.result.slowdown(), 0);
+    }
+  }
+  EXPECT_GT(r.ring_slowdown, 0);
+  EXPECT_DOUBLE_EQ(r.rows[1].result.slowdown(), r.ring_slowdown);
+  EXPECT_DOUBLE_EQ(*r.rows[1].repaired, 0);
+  EXPECT_DOUBLE_EQ(*r.rows[2].repaired, 1);
+  EXPECT_LE(r.rows[2].result.step(), r.rows[1].result.step());
+}
+
+TEST(Compare, RingIsTheMeasureEvenWhereItIsNotAskedFor) {
+  const SmallStep step;
+  const CompareResult with = compared({step.job, {method("ring"), method("tree")}, 2});
+  const CompareResult without = compared({step.job, {method("tree")}, 1});
+  EXPECT_EQ(without.rows.size(), 3U);
+  EXPECT_EQ(with.ring_slowdown, without.ring_slowdown);
+  EXPECT_EQ(with.rows[4].repaired, without.rows[1].repaired);
+}
+
+TEST(Compare, NothingIsRepairedWhereNothingWasSlower) {
+  EXPECT_EQ(repaired(0.01, 0), std::nullopt);
+  EXPECT_DOUBLE_EQ(*repaired(0.01, 0.04), 0.75);
+  EXPECT_DOUBLE_EQ(*repaired(0.08, 0.04), -1);
+}
+
+RC_GTEST_PROP(ExplainProperty, CausesAddUpToTheWhole, ()) {
+  SmallStep step(*rc::gen::inRange(64, 700), 512);
+  step.job.overlap = *rc::gen::element(true, true, true, false);
+  step.job.core.contention.sm = *rc::gen::element(true, true, false);
+  if (*rc::gen::arbitrary<bool>()) step.job.delays = skewed(4, sim::Time::us(100), 3);
+  const auto e = std::get<ExplainResult>(run(ExplainJob{step.job, 2}, {}));
+  double sum = 0;
+  for (const auto& part : e.parts) {
+    sum += part.slowdown;
+    if (part.cause == Cause::kLink) RC_ASSERT(part.slowdown == 0);
+    if (part.cause == Cause::kSkew && step.job.delays.empty()) RC_ASSERT(part.slowdown == 0);
+    if (part.cause == Cause::kSm && !step.job.core.contention.sm) RC_ASSERT(part.slowdown == 0);
+  }
+  RC_ASSERT(std::abs(sum - e.slowdown) < 1e-9);
+  RC_ASSERT(std::abs(e.slowdown - e.result.slowdown()) < 1e-6);
+}
+
+TEST(Explain, SaysItInOneSentence) {
+  ExplainResult e;
+  e.result.communicating_in_backward = sim::Time::us(50);
+  e.result.backward = sim::Time::us(100);
+  e.result.sms = 24;
+  e.slowdown = 0.2;
+  e.parts = {{Cause::kSm, 0.12}, {Cause::kHbm, 0.06}, {Cause::kL2, 0.01}, {Cause::kInteraction, 0.01}};
+  EXPECT_EQ(in_words(e, "ring", 108),
+            "Backward takes 20.0 % longer beside the ring all-reduce, mostly because it holds 24 of 108 SMs "
+            "(12.0 %), and because it takes memory bandwidth (6.0 %).");
+  e.slowdown = 0.001;
+  EXPECT_EQ(in_words(e, "ring", 108),
+            "The ring all-reduce hardly slows backward down (+0.1 %): it runs beside 50.0 % of it.");
+  e.result.communicating_in_backward = {};
+  EXPECT_EQ(in_words(e, "ring", 108),
+            "Nothing is reduced while backward runs, so the ring all-reduce can not slow it down.");
+}
+
+TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
+  const SmallStep step;
+  const std::vector<Method> both = {method("ring"), method("tree")};
+  OverlapJob job{.cases = {{step.job, both, true}},
+                 .windows = {{&step.system, 4, both, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
+                 .threads = 1};
+  const auto one = std::get<OverlapResult>(run(job, {}));
+  job.threads = 3;
+  const auto three = std::get<OverlapResult>(run(job, {}));
+  EXPECT_EQ(one.cases[0].sequential.end, three.cases[0].sequential.end);
+  for (std::size_t m = 0; m < 2; ++m) {
+    EXPECT_EQ(one.cases[0].overlap[m].result->end, three.cases[0].overlap[m].result->end);
+    EXPECT_EQ(*one.windows[0].times[m].result, *three.windows[0].times[m].result);
+  }
+  EXPECT_GT(one.mean_slowdown_beside(), 0);
+}
+
+TEST(OverlapStudy, AMethodThatAMachineDoesNotOfferIsLeftOut) {
+  SmallStep step;
+  step.job.protocol = coll::Protocol::kLl;  // two-shot has none
+  const OverlapJob job{
+      .cases = {{step.job, {method("ring"), method("two-shot")}, true}}, .windows = {}, .threads = 1};
+  const auto r = std::get<OverlapResult>(run(job, {}));
+  EXPECT_TRUE(r.cases[0].overlap[0].result);
+  EXPECT_FALSE(r.cases[0].overlap[1].result);
+  EXPECT_NE(r.cases[0].overlap[1].refused, "");
+}
+
+TEST(OverlapStudy, TheWindowIsTheLongestRunOfSizesThatAreFaster) {
+  const auto us = [](std::initializer_list<int> list) {
+    std::vector<sim::Time> times;
+    for (const int t : list) times.push_back(sim::Time::us(t));
+    return times;
+  };
+  SizeWindowResult r;
+  r.times.push_back({method("ring"), us({10, 20, 30, 40, 50}), {}});
+  r.times.push_back({method("tree"), us({9, 21, 29, 39, 51}), {}});
+  r.times.push_back({method("two-shot"), us({10, 20, 30, 40, 50}), {}});
+  ASSERT_TRUE(r.wins(1));
+  EXPECT_EQ(r.wins(1)->first, 2U);
+  EXPECT_EQ(r.wins(1)->last, 3U);
+  EXPECT_FALSE(r.wins(2));
+}
+
+}  // namespace
+}  // namespace infold::study
