@@ -193,6 +193,8 @@ test("SVG and CSV can be saved", async () => {
   };
   const svg = await saved("as SVG");
   for (const part of [/^<svg /, /Bus bandwidth by message size/, /inc-push/, /<\/svg>\s*$/]) assert.match(svg, part);
+  const root = await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").documentElement.tagName, svg);
+  assert.equal(root, "svg", "it is not well-formed");
   const csv = (await saved("as CSV")).trim().split("\r\n").map((line) => line.split(","));
   const at = csv[0].indexOf("time us");
   assert.deepEqual(csv.slice(1).map((line) => Number(line[at])), expected.bench(made.pages.bench.json)[1][2]);

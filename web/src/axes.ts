@@ -27,11 +27,9 @@ export function namesAxis(theme: Theme, data: string[], narrow: boolean) {
     data,
     axisLabel: {
       color: theme.text,
-      width: narrow ? 100 : 260,
-      overflow: narrow ? ("break" as const) : ("truncate" as const),
-      lineHeight: 14,
+      ...(narrow ? {width: 100, overflow: "break" as const, lineHeight: 14} : {}),
       interval: 0,
-      formatter: (name: string) => (narrow ? name.replace(", ", ",\n") : name),
+      formatter: (name: string) => (narrow ? name.replace(", ", ",\n") : name.length > 48 ? `${name.slice(0, 46)}...` : name),
     },
     axisLine: {lineStyle: {color: theme.line}},
     axisTick: {show: false},

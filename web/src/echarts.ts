@@ -34,7 +34,8 @@ echarts.use([
 export type Option = EChartsOption;
 export const clipRect = echarts.graphic.clipRectByRect;
 
-const kFont = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
+// A saved picture has this in an attribute, so it must hold no double quote.
+const kFont = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
 function common(theme: Theme, legend: LegendEntry[]): Option {
   return {
@@ -116,7 +117,7 @@ export function pictureOf(figure: Figure): string {
     ...option,
     backgroundColor: kLight.card,
     title: {text: figure.title, left: 12, top: 8, textStyle: {color: kLight.text, fontFamily: kFont, fontSize: 16}},
-    legend: {show: figure.legend.length > 1, data: icons, left: 12, top: 38, textStyle: {color: kLight.text}},
+    legend: {show: figure.legend.length > 1, data: icons, left: 12, top: 38, itemWidth: 14, itemHeight: 12, itemGap: 18, textStyle: {color: kLight.text}},
     grid: {...(option.grid as object), top: head + 16},
     dataZoom: [],
   });

@@ -19,7 +19,7 @@ export function digits(n: number): string {
   if (magnitude >= 1000 || Number.isInteger(n)) return String(n);
   if (magnitude >= 10) return n.toFixed(1);
   if (magnitude >= 1) return n.toFixed(2);
-  return String(Number(n.toPrecision(2)));
+  return String(Number(n.toPrecision(3)));
 }
 
 export function percent(share: number): string {

@@ -4,7 +4,8 @@ import {Figure} from "./figure";
 import {View} from "./view";
 import {barFigure} from "./bars";
 import {breakdown, method, where} from "./steps";
-import {digits, list, percent, roundPercent} from "./format";
+import {list, percent, roundPercent} from "./format";
+import {tick} from "./axes";
 import {windowFigure, winsInWords} from "./size_window";
 
 export function studyView(s: Study): View {
@@ -63,7 +64,7 @@ export function studyView(s: Study): View {
         groups,
         series: by((row) => row.speedup_vs_sequential),
         show: (v) => `${v.toFixed(2)}x`,
-        axis: (v) => `${digits(v)}x`,
+        axis: (v) => `${tick(v)}x`,
         unit: "",
         colours: names,
       }),
