@@ -1,7 +1,14 @@
-# Puts every file below a folder into the binary, as a table of (path, text) sorted by path:
-#   embed_files(<target> <name> <folder>)  ->  #include "embedded_<name>.h", infold::embedded::<name>()
+# Puts files into the binary, as a table of (path, text) in the order of their paths:
+#   embed_files(<target> <name> <folder>)            every file below a folder
+#   embed_listed(<target> <name> <folder> <file>...) those named, which may be made by the build
+# ->  #include "embedded_<name>.h", infold::embedded::<name>()
 function(embed_files target name folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
+  embed_listed(${target} ${name} ${folder} ${files})
+endfunction()
+
+function(embed_listed target name folder)
+  set(files ${ARGN})
   list(SORT files)
   set(out ${CMAKE_BINARY_DIR}/embedded)
   set(absolute "")

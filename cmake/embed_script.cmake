@@ -7,15 +7,20 @@ struct File { std::string_view path; std::string_view text; };
 std::span<const File> ${NAME}();
 }  // namespace infold::embedded
 ")
+# An array knows its length; counting that of a long literal is more than a compiler will do.
+set(texts "")
 set(rows "")
+set(count 0)
 foreach(file IN LISTS FILES)
   file(READ ${FOLDER}/${file} text)
-  string(APPEND rows "    {\"${file}\", R\"infold(${text})infold\"},\n")
+  string(APPEND texts "constexpr char kText${count}[] = R\"infold(${text})infold\";\n")
+  string(APPEND rows "    {\"${file}\", {kText${count}, sizeof(kText${count}) - 1}},\n")
+  math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${OUT}/embedded_${NAME}.cpp "#include \"embedded_${NAME}.h\"
 namespace infold::embedded {
 namespace {
-constexpr File kFiles[] = {
+${texts}constexpr File kFiles[] = {
 ${rows}};
 }  // namespace
 std::span<const File> ${NAME}() { return kFiles; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/page.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
 
@@ -58,7 +59,7 @@ int run(int argc, char** argv) {
   watch_for_interrupt();
   int exit = kDone;
   CLI::App app{"infold: simulates collectives on multi-GPU machines, packet by packet", "infold"};
-  app.set_version_flag("--version", "infold 0.1.0");
+  app.set_version_flag("--version", fmt::format("infold {}", kVersion));
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -69,12 +70,13 @@ int run(int argc, char** argv) {
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
-  add_bench(app, exit);
-  add_train(app, exit);
+  const std::string typed = typed_again(argc, argv);
+  add_bench(app, typed, exit);
+  add_train(app, typed, exit);
+  add_compare(app, typed, exit);
+  add_explain(app, typed, exit);
+  add_study(app, typed, exit);
   add_validate(app, exit);
-  add_compare(app, exit);
-  add_explain(app, exit);
-  add_study(app, exit);
   add_check(app, exit);
   add_program(app, exit);
   add_list(app, exit);

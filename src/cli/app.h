@@ -1,11 +1,16 @@
 // The command line: which commands there are. Each is one file that does nothing but wiring.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace CLI {
 class App;
 }
 
 namespace infold::cli {
+
+inline constexpr std::string_view kVersion = "0.1.0";
 
 /// Exit codes that scripts rely on.
 enum Exit : int {
@@ -18,18 +23,19 @@ enum Exit : int {
 /// Runs one command line and returns its exit code.
 int run(int argc, char** argv);
 
-/// Each adds its command to `app`; the command stores its exit code in `exit` when it was called.
-void add_bench(CLI::App& app, int& exit);
+/// Each adds its command to `app`; the command stores its exit code in `exit` when it was called. `typed` is
+/// the command line, for reports that say how they were made.
+void add_bench(CLI::App& app, const std::string& typed, int& exit);
 /// The kernels among what bench can time.
 void add_bench_kernels(CLI::App& bench, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
 void add_program(CLI::App& app, int& exit);
 void add_describe(CLI::App& app, int& exit);
-void add_train(CLI::App& app, int& exit);
+void add_train(CLI::App& app, const std::string& typed, int& exit);
+void add_compare(CLI::App& app, const std::string& typed, int& exit);
+void add_explain(CLI::App& app, const std::string& typed, int& exit);
+void add_study(CLI::App& app, const std::string& typed, int& exit);
 void add_validate(CLI::App& app, int& exit);
-void add_compare(CLI::App& app, int& exit);
-void add_explain(CLI::App& app, int& exit);
-void add_study(CLI::App& app, int& exit);
 
 }  // namespace infold::cli

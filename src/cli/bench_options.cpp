@@ -197,6 +197,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
                "values to check with: exact (whole numbers, equality) or real (within what rounding allows)")
       ->capture_default_str();
   c.add_flag("--json", a.json, "print JSON");
+  add_page_argument(c, a.page);
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 

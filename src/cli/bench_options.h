@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/page.h"
 #include "coll/algorithms.h"
 #include "coll/dtype.h"
 #include "study/collective_run.h"
@@ -48,6 +49,7 @@ struct BenchArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  PageArguments page;
 };
 
 /// As understood.

@@ -12,6 +12,7 @@
 #include "cli/bench_options.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/program_file.h"
@@ -42,6 +43,9 @@ class BenchCommand {
       }
     }
     if (const int exit = prepare_tuning(*systems); exit != kDone) return exit;
+    PageWriter page(args_.page);
+    if (const int exit = page.open(); exit != kDone) return exit;
+    for (const auto& s : *systems) page.add(s);
     describe(*systems);
     const auto started = std::chrono::steady_clock::now();
     if (!args_.json) print(report::bench_header(report_));
@@ -55,6 +59,9 @@ class BenchCommand {
       report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     }
     print(args_.json ? report::bench_json(report_) : report::bench_footer(report_));
+    if (page.wanted()) {
+      if (const int exit = page.write(report::bench_json(report_)); exit != kDone) return exit;
+    }
     if (!args_.tune.empty() && !write_tuning()) return kBadInput;
     return wrong_ ? kFailed : kDone;
   }
@@ -237,10 +244,11 @@ int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& exit) {
+void add_bench(CLI::App& app, const std::string& typed, int& exit) {
   CLI::App* command =
       app.add_subcommand("bench", "time a collective over a range of sizes, as nccl-tests does, or a kernel");
   auto args = std::make_shared<BenchArguments>();
+  args->page.typed = typed;
   add_bench_arguments(*command, *args);
   command->footer(
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");

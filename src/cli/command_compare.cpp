@@ -6,6 +6,7 @@
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
@@ -31,6 +32,9 @@ int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
   const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   const auto outcome =
@@ -45,7 +49,7 @@ int compare_command(const TrainArguments& args) {
                                      .result = std::get<study::CompareResult>(outcome),
                                      .wall_s = watch.seconds()};
   print(args.json ? report::compare_json(report) : report::compare_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::compare_json(report)) : kDone;
 }
 
 int explain_command(const TrainArguments& args) {
@@ -53,6 +57,9 @@ int explain_command(const TrainArguments& args) {
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
   const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
   if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   const auto outcome =
@@ -67,13 +74,14 @@ int explain_command(const TrainArguments& args) {
                                      .result = std::get<study::ExplainResult>(outcome),
                                      .wall_s = watch.seconds()};
   print(args.json ? report::explain_json(report) : report::explain_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::explain_json(report)) : kDone;
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit) {
+void add_compare(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
   args->algorithms = "ring,tree,two-shot";
   CLI::App* command =
       app.add_subcommand("compare", "a training step sequential, overlapped and ideal, by algorithm");
@@ -84,8 +92,9 @@ void add_compare(CLI::App& app, int& exit) {
   command->callback([args, &exit] { exit = compare_command(*args); });
 }
 
-void add_explain(CLI::App& app, int& exit) {
+void add_explain(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("explain", "why backward is slower beside communication, cause by cause");
   add_train_arguments(*command, *args, /*several=*/true);

@@ -9,6 +9,7 @@
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
@@ -28,6 +29,7 @@ struct Arguments {
   std::string json_file;
   bool no_timing = false;
   std::vector<std::string> sets;
+  PageArguments page;
 };
 
 /// What a study's jobs point to; a deque keeps its elements where they are.
@@ -111,6 +113,9 @@ int study_command(const Arguments& args) {
     if (!add_window(w, args, loaded, job)) return kBadInput;
     job.windows.back().methods = study.methods;
   }
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  for (const study::SystemSpec& system : loaded.systems) page.add(system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   auto outcome = study::run(job, [&](double share) {
@@ -128,13 +133,14 @@ int study_command(const Arguments& args) {
     if (!out.flush()) return bad_input(fmt::format("--json-file: can not write {}", args.json_file));
   }
   print(args.json ? report::study_json(report) : report::study_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::study_json(report)) : kDone;
 }
 
 }  // namespace
 
-void add_study(CLI::App& app, int& exit) {
+void add_study(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<Arguments>();
+  args->page.typed = typed;
   CLI::App* command = app.add_subcommand("study", "a shipped study, or one of your own");
   command->add_option("study", args->study, "its name or file")->capture_default_str();
   command->add_option("--threads", args->threads, "simulations at the same time (default: as many as cores)")
@@ -143,6 +149,7 @@ void add_study(CLI::App& app, int& exit) {
       ->allow_extra_args(false);
   command->add_flag("--json", args->json, "print JSON");
   command->add_option("--json-file", args->json_file, "write JSON to this file too");
+  add_page_argument(*command, args->page);
   command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
   command->footer("Example:\n  infold study overlap");
   command->callback([args, &exit] { exit = study_command(*args); });

@@ -7,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
@@ -21,7 +22,7 @@ namespace infold::cli {
 namespace {
 
 /// Without communication there is more to say of the kernels.
-int train_alone(const TrainArguments& args, const TrainSetup& setup) {
+int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page) {
   const Stopwatch watch(args.no_timing);
   const gpu::GpuSpec& gpu = setup.system.machine.gpu;
   const auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory},
@@ -39,12 +40,10 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup) {
                                    .result = std::get<study::TrainResult>(outcome),
                                    .wall_s = watch.seconds()};
   print(args.json ? report::train_json(report) : report::train_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::train_json(report)) : kDone;
 }
 
-int train_together(const TrainArguments& args, const TrainSetup& setup) {
-  if (setup.methods.size() != 1)
-    return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
+int train_together(const TrainArguments& args, const TrainSetup& setup, PageWriter& page) {
   const Stopwatch watch(args.no_timing);
   Progress progress;
   const auto outcome = study::run(setup.job, [&](double share) {
@@ -57,20 +56,26 @@ int train_together(const TrainArguments& args, const TrainSetup& setup) {
                                   .result = std::get<study::StepResult>(outcome),
                                   .wall_s = watch.seconds()};
   print(args.json ? report::step_json(report) : report::step_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::step_json(report)) : kDone;
 }
 
 int train_command(const TrainArguments& args) {
   auto understood = understand(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
   const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
-  return setup.job.gpus == 1 ? train_alone(args, setup) : train_together(args, setup);
+  if (setup.job.gpus > 1 && setup.methods.size() != 1)
+    return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
+  return setup.job.gpus == 1 ? train_alone(args, setup, page) : train_together(args, setup, page);
 }
 
 }  // namespace
 
-void add_train(CLI::App& app, int& exit) {
+void add_train(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
   CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
   add_train_arguments(*command, *args, /*several=*/false);
   command->footer(

@@ -159,6 +159,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   }
   c.add_option("--set", a.sets, "change a parameter: path=value; may be repeated")->allow_extra_args(false);
   c.add_flag("--json", a.json, "print JSON");
+  add_page_argument(c, a.page);
   c.add_flag("--no-timing", a.no_timing, "leave out how long the simulation took");
 }
 

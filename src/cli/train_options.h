@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/page.h"
 #include "report/step_report.h"
 #include "study/step_run.h"
 #include "study/train_run.h"
@@ -55,6 +56,7 @@ struct TrainArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  PageArguments page;
 };
 
 /// As understood. What the job points to is here, so it can not be copied.

@@ -159,6 +159,11 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
           {"comm_sms", r.sms},
           {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
           {"burst_bytes", r.burst.count()},
+          {"last_pass_ms",
+           {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
+            {"backward_end", ms(r.end - r.optimizer - r.exposed)},
+            {"optimizer_start", ms(r.end - r.optimizer)},
+            {"end", ms(r.end)}}},
           {"buckets", buckets}};
 }
 

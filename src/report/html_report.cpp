@@ -1,0 +1,59 @@
+// The page that web/ makes, with the data put in.
+#include "report/html_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "embedded_page.h"
+#include "sim/check.h"
+
+namespace infold::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A command line need not be UTF-8, JSON must be.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+Json parameters_of(const PageSystem& system) {
+  Json rows = Json::array();
+  for (const config::Parameter& p : system.parameters)
+    rows.push_back({{"path", p.path}, {"value", p.value}, {"meaning", p.meaning}});
+  return rows;
+}
+
+}  // namespace
+
+std::string inside_script(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  // Outside of strings JSON has no '<', and inside it can be written like this.
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::string html_page(const Page& page) {
+  constexpr std::string_view kPlace = "@@data@@";
+  const std::string_view whole = embedded::page().front().text;
+  const std::size_t at = whole.find(kPlace);
+  INFOLD_CHECK(at != std::string_view::npos, "the page has a place for its data");
+  Json systems = Json::array();
+  for (const PageSystem& s : page.systems)
+    systems.push_back({{"name", s.name}, {"summary", s.summary}, {"parameters", parameters_of(s)}});
+  const std::string data =
+      fmt::format(R"({{"infold":{},"typed":{},"systems":{},"result":{}}})", text_of(page.version),
+                  text_of(page.typed), text_of(systems), page.result);
+  return fmt::format("{}{}{}", whole.substr(0, at), inside_script(data), whole.substr(at + kPlace.size()));
+}
+
+}  // namespace infold::report

@@ -1,0 +1,34 @@
+// A file that appears whole or not at all: written beside its place, then put there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace infold::report {
+
+class OutputFile {
+ public:
+  /// Begins the file, so that a place that can not be written is known before there is anything to write.
+  /// What is there already stays until commit(). Otherwise: why not.
+  static std::variant<OutputFile, std::string> open(const std::string& path);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  /// Without commit() nothing is left behind.
+  ~OutputFile();
+
+  /// Writes all of it and puts it in its place; an empty string, or why it could not. Once.
+  std::string commit(std::string_view text);
+
+ private:
+  OutputFile(int file, std::string temporary, std::string path)
+      : file_(file), temporary_(std::move(temporary)), path_(std::move(path)) {}
+  int file_;
+  std::string temporary_;  // empty once it is in its place
+  std::string path_;
+};
+
+}  // namespace infold::report

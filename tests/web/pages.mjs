@@ -1,0 +1,31 @@
+// Pages to look at: each a command line, run once, with its JSON and its page.
+import {execFile} from "node:child_process";
+import {mkdtemp, readFile} from "node:fs/promises";
+import {tmpdir} from "node:os";
+import path from "node:path";
+import {fileURLToPath} from "node:url";
+import {promisify} from "node:util";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const binary = process.env.INFOLD_BINARY ?? path.join(here, "../../build/release/infold");
+const step = ["--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "512", "--bucket", "1MiB"];
+export const commands = {
+  bench: ["bench", "all_reduce", "-b", "4K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--algo", "ring,nvls,inc-push"],
+  "bench-one-size": ["bench", "all_reduce", "-b", "64K", "-e", "64K", "--system", "dgx-a100", "--algo", "ring,tree"],
+  train: ["train", ...step],
+  "train-one-gpu": ["train", "--model", "lenet", "--gpus", "1"],
+  compare: ["compare", ...step, "--algo", "ring,tree,inc-push"],
+  explain: ["explain", ...step],
+  study: ["study", path.join(here, "study.yaml")],
+};
+
+export async function makePages() {
+  const folder = await mkdtemp(path.join(tmpdir(), "infold-pages-"));
+  const pages = {};
+  for (const [name, words] of Object.entries(commands)) {
+    const file = path.join(folder, `${name}.html`);
+    const {stdout} = await promisify(execFile)(binary, [...words, "--json", "--no-timing", "--report", file]);
+    pages[name] = {file, json: JSON.parse(stdout), html: await readFile(file, "utf8")};
+  }
+  return {folder, pages};
+}

@@ -1,0 +1,254 @@
+// The pages of --report in a real browser, opened from a file as a user opens them.
+import assert from "node:assert/strict";
+import {after, before, describe, test} from "node:test";
+import {mkdir, readFile, rm, writeFile} from "node:fs/promises";
+import {createRequire} from "node:module";
+import path from "node:path";
+import {pathToFileURL} from "node:url";
+import {chromium} from "playwright-core";
+import {commands, makePages} from "./pages.mjs";
+
+const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const pictures = process.env.INFOLD_PICTURES; // a folder, for people to look at
+let browser;
+let made;
+
+before(async () => {
+  made = await makePages();
+  // Containers of a build machine lack what the browser's own sandbox needs; the pages are ours.
+  browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"]});
+});
+after(async () => {
+  await browser?.close();
+  if (made) await rm(made.folder, {recursive: true});
+});
+
+/** The page, open, and a list of all it complained of or asked for. */
+async function open(file, {width = 1400, colorScheme = "light"} = {}) {
+  const page = await browser.newPage({viewport: {width, height: 900}, colorScheme});
+  const complaints = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) complaints.push(`asked for ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(file).href);
+  return {page, complaints};
+}
+
+/** What a figure draws beside axes, grid and text: shapes in a colour of the palette. */
+const countMarks = (figure) =>
+  figure.evaluate((root) => {
+    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
+    const has = (e, name) => palette.includes((e.getAttribute(name) ?? "").toLowerCase());
+    return [...root.querySelectorAll(".chart svg path, .chart svg rect")].filter((e) => has(e, "fill") || has(e, "stroke")).length;
+  });
+
+const tableOf = (figure) =>
+  figure.evaluate((root) => {
+    const names = [...root.querySelectorAll("thead th")].map((e) => e.textContent);
+    const rows = [...root.querySelectorAll("tbody tr")].map((row) => [...row.children].map((e) => (e.dataset.value !== undefined ? Number(e.dataset.value) : e.textContent)));
+    return {names, rows};
+  });
+const column = (table, name) => table.rows.map((row) => row[table.names.indexOf(name)]);
+
+const overlapped = (rows) => rows.filter((row) => row.variant === "overlap");
+/** By command: figure, column, and the values the JSON has for it. */
+const expected = {
+  bench: (json) => [
+    ["busbw", "busbw GB/s", ["ring", "nvls", "inc-push"].flatMap((algo) => json.results.filter((r) => r.algo === algo).map((r) => r.busbw_gbps))],
+    ["time", "time us", ["ring", "nvls", "inc-push"].flatMap((algo) => json.results.filter((r) => r.algo === algo).map((r) => r.time_us))],
+    ["window-0", "ring us", json.results.filter((r) => r.algo === "ring").map((r) => r.time_us)],
+  ],
+  "bench-one-size": (json) => [["time", "time us", json.results.map((r) => r.time_us)]],
+  train: (json) => [
+    ["phases", "step ms", [json.phases_ms.step]],
+    ["phases", "exposed communication ms", [json.phases_ms.exposed_comm]],
+    ["timeline", "start ms", json.buckets.map((b) => b.start_ms)],
+    ["timeline", "end ms", json.buckets.map((b) => b.end_ms)],
+  ],
+  "train-one-gpu": (json) => [
+    ["phases", "forward ms", [json.phases_ms.forward]],
+    ["kernels", "time", Object.values(json.kernel_ms)],
+  ],
+  compare: (json) => [
+    ["slowdown", "overlapped", overlapped(json.rows).map((row) => row.backward_slowdown)],
+    ["phases", "step ms", json.rows.map((row) => row.phases_ms.step)],
+  ],
+  explain: (json) => [["causes", "slow-down", [...json.causes.map((c) => c.slowdown), json.backward_slowdown]]],
+  study: (json) => [
+    ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
+    ["phases-0", "step ms", json.cases[0].rows.map((row) => row.phases_ms.step)],
+    ["window-0", "inc-push us", json.windows[0].methods.find((m) => m.method === "inc-push").time_us],
+  ],
+};
+
+for (const name of Object.keys(commands)) {
+  describe(name, () => {
+    test("opens without a complaint, says the answer, and every chart has marks", async () => {
+      const {page, complaints} = await open(made.pages[name].file);
+      assert.match(await page.locator(".answer").textContent(), /\d.*\.$/s);
+      const figures = await page.locator("figure").all();
+      assert.ok(figures.length > 0);
+      for (const figure of figures) assert.ok((await countMarks(figure)) > 0, `${await figure.getAttribute("id")} is empty`);
+      assert.ok((await page.locator("#reproduce pre").textContent()).startsWith(`infold ${commands[name][0]} `));
+      assert.ok((await page.locator("#reproduce td").count()) > 20, "the parameters are listed");
+      assert.deepEqual(complaints, []);
+      await page.close();
+    });
+
+    test("shows the values of the JSON", async () => {
+      const {page} = await open(made.pages[name].file);
+      const {json} = made.pages[name];
+      const data = JSON.parse(await page.locator("#data").textContent());
+      assert.deepEqual(data.result, json);
+      for (const [figure, title, values] of expected[name](json))
+        assert.deepEqual(column(await tableOf(page.locator(`#${figure}`)), title), values, `${figure}: ${title}`);
+      await page.close();
+    });
+
+    test("fits a telephone, in the dark, and passes axe", async () => {
+      for (const colorScheme of ["light", "dark"]) {
+        const {page, complaints} = await open(made.pages[name].file, {width: 400, colorScheme});
+        const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        const [red] = background.match(/\d+/g).map(Number);
+        assert.equal(red < 60, colorScheme === "dark", background);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400, "wider than the screen");
+        await page.addScriptTag({path: axeFile});
+        const {violations} = await page.evaluate(() => globalThis.axe.run());
+        assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" ")}`), []);
+        assert.deepEqual(complaints, []);
+        await page.close();
+      }
+    });
+
+    test("can be looked at", {skip: !pictures}, async () => {
+      await mkdir(pictures, {recursive: true});
+      for (const [width, colorScheme] of [[1400, "light"], [1400, "dark"], [400, "light"]]) {
+        const {page} = await open(made.pages[name].file, {width, colorScheme});
+        await page.screenshot({path: path.join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true});
+        await page.close();
+      }
+    });
+  });
+}
+
+test("a key of the legend takes its series away and brings it back, by keyboard", async () => {
+  const {page, complaints} = await open(made.pages.bench.file);
+  const figure = page.locator("#busbw");
+  const all = await countMarks(figure);
+  const key = figure.getByRole("button", {name: "nvls"});
+  await key.focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await key.getAttribute("aria-pressed"), "false");
+  assert.ok((await countMarks(figure)) < all);
+  await page.keyboard.press("Enter");
+  assert.equal(await countMarks(figure), all);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("the timeline zooms in, moves and goes back", async () => {
+  const {page, complaints} = await open(made.pages.train.file);
+  const figure = page.locator("#timeline");
+  const drawn = () => figure.locator(".chart svg").evaluate((svg) => [...svg.querySelectorAll("text")].map((e) => e.textContent).join());
+  const whole = await drawn();
+  await figure.getByRole("button", {name: "Zoom in"}).click();
+  const closer = await drawn();
+  assert.notEqual(closer, whole);
+  await figure.getByRole("button", {name: "Move right"}).click();
+  assert.notEqual(await drawn(), closer);
+  await figure.getByRole("button", {name: "Whole"}).click();
+  assert.equal(await drawn(), whole);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("the theme can be changed by hand, and charts follow", async () => {
+  const {page} = await open(made.pages.bench.file);
+  const text = () => page.locator("#busbw .chart svg text").first().getAttribute("fill");
+  const light = await text();
+  await page.getByRole("button", {name: "Dark"}).click();
+  assert.notEqual(await text(), light);
+  await page.getByRole("button", {name: "Light"}).click();
+  assert.equal(await text(), light);
+  await page.close();
+});
+
+test("patterns can be put on bars", async () => {
+  const {page, complaints} = await open(made.pages.compare.file);
+  assert.equal(await page.locator("#phases svg pattern").count(), 0);
+  await page.getByRole("button", {name: "Patterns"}).click();
+  assert.ok((await page.locator("#phases svg pattern").count()) > 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("SVG and CSV can be saved", async () => {
+  const {page} = await open(made.pages.bench.file);
+  const figure = page.locator("#busbw");
+  const saved = async (name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), figure.getByRole("button", {name}).click()]);
+    return readFile(await download.path(), "utf8");
+  };
+  const svg = await saved("as SVG");
+  for (const part of [/^<svg /, /Bus bandwidth by message size/, /inc-push/, /<\/svg>\s*$/]) assert.match(svg, part);
+  const root = await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").documentElement.tagName, svg);
+  assert.equal(root, "svg", "it is not well-formed");
+  const csv = (await saved("as CSV")).trim().split("\r\n").map((line) => line.split(","));
+  const at = csv[0].indexOf("time us");
+  assert.deepEqual(csv.slice(1).map((line) => Number(line[at])), expected.bench(made.pages.bench.json)[1][2]);
+  if (pictures) await writeFile(path.join(pictures, "busbw.svg"), svg);
+  await page.close();
+});
+
+/** A page with its data changed. */
+async function changed(name, change) {
+  const {html} = made.pages[name];
+  const [head, rest] = html.split('id="data">');
+  const end = rest.indexOf("</script");
+  const data = change(JSON.parse(rest.slice(0, end)));
+  const file = path.join(made.folder, "changed.html");
+  await writeFile(file, `${head}id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}${rest.slice(end)}`);
+  return file;
+}
+
+test("names are text, whatever they hold", async () => {
+  const evil = "<img src=x onerror=alert(1)>";
+  const file = await changed("bench", (data) => {
+    for (const row of data.result.results) if (row.algo === "nvls") row.algo = evil;
+    return {...data, typed: `infold ${evil}`};
+  });
+  const {page, complaints} = await open(file);
+  await page.locator("#busbw .chart").hover();
+  await page.getByText("KiB").first().waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("the largest bench opens within 3 s", async () => {
+  const file = await changed("bench", (data) => {
+    const {results} = data.result;
+    const sizes = Array.from({length: 4096}, (_, i) => 1024 * (i + 1));
+    return {...data, result: {...data.result, results: sizes.flatMap((bytes, i) => results.slice(0, 3).map((row) => ({...row, bytes, time_us: 10 + i})))}};
+  });
+  const {page, complaints} = await open(file);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  await page.locator("#reproduce").waitFor();
+  // The browser's own work, not how long a busy machine let it wait.
+  const {metrics} = await session.send("Performance.getMetrics");
+  const seconds = metrics.find((m) => m.name === "TaskDuration").value;
+  assert.ok(seconds < 3, `${seconds} s`);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("prints", async () => {
+  const {page, complaints} = await open(made.pages.compare.file, {colorScheme: "dark"});
+  const pdf = await page.pdf({format: "A4", path: pictures ? path.join(pictures, "compare.pdf") : undefined});
+  assert.ok(pdf.length > 10000);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});

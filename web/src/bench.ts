@@ -1,0 +1,210 @@
+// The page of `infold bench`: bandwidth and time by size, and where an algorithm beats ring.
+import type {LineSeriesOption} from "echarts";
+import {Bench, BenchResult} from "./payload";
+import {Line, lines} from "./bench_series";
+import {Theme, colour, dash, symbol} from "./theme";
+import {digits, list, microseconds, percent, plain, size} from "./format";
+import {grid, namesAxis, place, sizeAxis, tip, valueAxis} from "./axes";
+import {Figure} from "./figure";
+import {View} from "./view";
+import {Window, windowFigure} from "./size_window";
+
+interface Quantity {
+  id: string;
+  title: string;
+  unit: string;
+  of: (row: BenchResult) => number;
+  show: (value: number) => string;
+  log: boolean;
+  caption: string;
+}
+
+const kBandwidth: Quantity = {
+  id: "busbw",
+  title: "Bus bandwidth",
+  unit: "GB/s",
+  of: (row) => row.busbw_gbps,
+  show: (v) => `${digits(v)} GB/s`,
+  log: false,
+  caption:
+    "As nccl-tests counts it: the rate at which a GPU would have to send in a ring to be as fast, so that numbers of GPUs compare.",
+};
+const kTime: Quantity = {
+  id: "time",
+  title: "Time",
+  unit: "us",
+  of: (row) => row.time_us,
+  show: microseconds,
+  log: true,
+  caption: "From the start of the collective to its end on the last GPU.",
+};
+
+const barTable = (all: Line[]) => ({
+  columns: [
+    {name: "series"},
+    {name: "system"},
+    {name: "algo"},
+    {name: "proto"},
+    {name: "engine"},
+    {name: "bytes", show: size},
+    {name: "time us"},
+    {name: "algbw GB/s"},
+    {name: "busbw GB/s"},
+    {name: "SMs"},
+    {name: "wrong"},
+  ],
+  rows: all.flatMap((line) =>
+    line.rows.map((r) => [line.name, r.system, r.algo, r.proto, r.engine, r.bytes, r.time_us, r.algbw_gbps, r.busbw_gbps, r.sms, r.wrong]),
+  ),
+});
+
+/** What the links allow, where it is known and the same for all that is drawn. */
+function bound(all: Line[]): number | undefined {
+  const rows = all.flatMap((line) => line.rows);
+  const first = rows[0]?.busbw_bound_gbps;
+  return first > 0 && rows.every((row) => row.busbw_bound_gbps === first) ? first : undefined;
+}
+
+function curve(all: Line[], q: Quantity): Figure {
+  const sizes = [...new Set(all.flatMap((line) => line.rows.map((row) => row.bytes)))].sort((a, b) => a - b);
+  const limit = q === kBandwidth ? bound(all) : undefined;
+  const series = (theme: Theme): LineSeriesOption[] =>
+    all.map((line, i) => ({
+      type: "line",
+      name: line.name,
+      symbol: symbol(i),
+      symbolSize: 7,
+      itemStyle: {color: colour(i)},
+      lineStyle: {color: colour(i), width: 2, type: dash(i)},
+      data: line.rows.map((row) => [place(row.bytes), q.of(row)]),
+      ...(i === 0 && limit !== undefined
+        ? {
+            markLine: {
+              silent: true,
+              symbol: "none",
+              lineStyle: {color: theme.soft, type: "dashed" as const},
+              label: {position: "insideEndTop" as const, formatter: `what the links allow: ${q.show(limit)}`, color: theme.soft},
+              data: [{yAxis: limit}],
+            },
+          }
+        : {}),
+    }));
+  return {
+    id: q.id,
+    title: `${q.title} by message size`,
+    caption: q.caption,
+    description: all
+      .map((line) => {
+        const last = line.rows[line.rows.length - 1];
+        return `${line.name}: ${q.show(q.of(last))} at ${size(last.bytes)}`;
+      })
+      .join("; "),
+    height: 380,
+    zoom: sizes.length > 6,
+    legend: all.map((line, i) => ({name: line.name, colour: colour(i), symbol: symbol(i)})),
+    option: (theme, narrow) => ({
+      grid: grid(narrow),
+      xAxis: sizeAxis(theme, sizes, narrow),
+      yAxis: q.log
+        ? {...valueAxis(theme, ""), type: "log", axisLabel: {color: theme.soft, formatter: (v: number) => q.show(v)}}
+        : valueAxis(theme, q.unit, limit !== undefined ? {max: (range: {max: number}) => Math.max(range.max, limit * 1.02), axisLabel: {color: theme.soft, showMaxLabel: false}} : {}),
+      dataZoom: sizes.length > 6 ? [{type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false}] : [],
+      tooltip: {
+        trigger: "axis",
+        formatter: (params) => {
+          const points = Array.isArray(params) ? params : [params];
+          const at = (points[0]?.value as number[] | undefined)?.[0] ?? 0;
+          const here = all.flatMap((line, i) =>
+            line.rows
+              .filter((row) => place(row.bytes) === at)
+              .map((row): [string, string] => [colour(i), `${line.name}: ${q.show(q.of(row))}${row.auto ? ` (${row.algo}, ${row.proto})` : ""}`]),
+          );
+          return tip(size(Math.round(2 ** at)), here);
+        },
+      },
+      series: series(theme),
+    }),
+    table: barTable(all),
+  };
+}
+
+/** With a single size there is no curve to draw. */
+function bars(all: Line[], q: Quantity): Figure {
+  const names = all.map((line) => line.name);
+  return {
+    id: q.id,
+    title: `${q.title} at ${size(all[0].rows[0].bytes)}`,
+    caption: q.caption,
+    description: all.map((line) => `${line.name}: ${q.show(q.of(line.rows[0]))}`).join("; "),
+    height: 70 + 44 * all.length,
+    zoom: false,
+    legend: [],
+    option: (theme, narrow) => ({
+      grid: {...grid(narrow), right: 80, bottom: 4},
+      xAxis: valueAxis(theme, "", {axisLabel: {color: theme.soft, hideOverlap: true}}),
+      yAxis: {...namesAxis(theme, names, narrow), inverse: true},
+      tooltip: {trigger: "item", formatter: (p) => tip(names[(p as {dataIndex: number}).dataIndex], [[null, q.show(q.of(all[(p as {dataIndex: number}).dataIndex].rows[0]))]])},
+      series: [
+        {
+          type: "bar",
+          barMaxWidth: 28,
+          data: all.map((line, i) => ({value: q.of(line.rows[0]), itemStyle: {color: colour(i)}})),
+          label: {show: true, position: "right", color: theme.text, formatter: (p) => q.show(p.value as number)},
+        },
+      ],
+    }),
+    table: barTable(all),
+  };
+}
+
+/** Each system's algorithms against its ring, where it has both. */
+function windows(all: Line[]): Figure[] {
+  const systems = [...new Set(all.map((line) => line.system))];
+  return systems.flatMap((system, i) => {
+    const here = all.filter((line) => line.system === system);
+    const ring = here.find((line) => line.algo === "ring");
+    if (ring === undefined || here.length < 2) return [];
+    const sizes = ring.rows.map((row) => row.bytes).filter((bytes) => here.every((line) => line.rows.some((row) => row.bytes === bytes)));
+    if (sizes.length < 2) return [];
+    const timed = (line: Line) => ({name: line.name, time_us: sizes.map((bytes) => line.rows.find((row) => row.bytes === bytes)!.time_us)});
+    const window: Window = {id: `window-${i}`, where: `on ${system}`, sizes, methods: [ring, ...here.filter((line) => line !== ring)].map(timed)};
+    return [windowFigure(window)];
+  });
+}
+
+function answer(result: Bench, all: Line[]): string {
+  const last = (line: Line) => line.rows[line.rows.length - 1];
+  const best = all.reduce((a, b) => (last(b).busbw_gbps > last(a).busbw_gbps ? b : a));
+  const row = last(best);
+  const share = row.busbw_bound_gbps > 0 ? `, ${percent(row.busbw_gbps / row.busbw_bound_gbps)} of what its links allow` : "";
+  const at = `at ${size(row.bytes)}`;
+  const reaches = `${plain(result.collective)} over ${row.gpus} GPUs of ${row.system} takes ${microseconds(row.time_us)} ${at}: ${digits(row.busbw_gbps)} GB/s of bus bandwidth${share}`;
+  if (all.length === 1) return `${best.algo === "auto" ? "The best choice's" : best.algo} ${reaches}.`;
+  const others = all.filter((line) => line !== best).map((line) => `${line.name} ${digits(last(line).busbw_gbps)}`);
+  const compared = others.length > 4 ? `${others.length} others less` : list(others);
+  return `${best.name} is fastest ${at}: ${digits(row.busbw_gbps)} GB/s of bus bandwidth${share}, against ${compared}${others.length > 4 ? "" : " GB/s"}.`;
+}
+
+export function benchView(result: Bench): View {
+  const all = lines(result.results);
+  const title = `${plain(result.collective)} on ${result.system.replaceAll(",", ", ")}`;
+  const wrong = result.results.reduce((sum, row) => sum + (row.wrong ?? 0), 0);
+  const checked = result.results.some((row) => row.wrong !== null);
+  const facts: [string, string][] = [
+    ["collective", plain(result.collective)],
+    ["system", result.system.replaceAll(",", ", ")],
+    ["GPUs", [...new Set(result.results.map((row) => row.gpus))].join(", ")],
+    ["type, reduction", `${result.dtype}, ${result.op}`],
+    ["values checked", checked ? (wrong > 0 ? `${wrong} are wrong` : "all right") : "no (--check does)"],
+  ];
+  if (all.length === 0) return {title, answer: `${plain(result.collective)} took ${microseconds(result.results[0]?.time_us ?? 0)}; it has no size to draw by.`, warnings: [], figures: [], facts};
+  const single = all.every((line) => line.rows.length === 1);
+  const make = single ? bars : curve;
+  return {
+    title,
+    answer: answer(result, all),
+    warnings: wrong > 0 ? [`${wrong} values are wrong.`] : [],
+    figures: [make(all, kBandwidth), make(all, kTime), ...(single ? [] : windows(all))],
+    facts,
+  };
+}

@@ -1,0 +1,63 @@
+// The page of `infold compare`: slow-down and repair by algorithm, then steps and timelines side by side.
+import {Compare, Row} from "./payload";
+import {breakdown, method, stepFacts, timelineOf, where} from "./steps";
+import {digits, list, milliseconds, percent, roundPercent} from "./format";
+import {View} from "./view";
+import {barFigure} from "./bars";
+
+function answer(overlapped: Row[], rows: Row[], ring: number): string {
+  const real = rows.filter((row) => row.variant !== "ideal");
+  const best = real.reduce((a, b) => (b.phases_ms.step < a.phases_ms.step ? b : a));
+  const repaired = overlapped
+    .filter((row) => row.repaired !== null && row.repaired !== 0)
+    .map((row) => `${method(row)} repairs ${percent(row.repaired!)} of it`);
+  const slower = `Overlapped ring makes backward ${percent(ring)} slower`;
+  const repair = repaired.length > 0 && repaired.length < 5 ? `; ${list(repaired)}` : "";
+  return `${slower}${repair}; the fastest step is ${best.variant === "sequential" ? "sequential " : ""}${method(best)}'s, ${milliseconds(best.phases_ms.step)}.`;
+}
+
+export function compareView(result: Compare): View {
+  const rows = result.rows;
+  const overlapped = rows.filter((row) => row.variant === "overlap");
+  const ideal = rows.filter((row) => row.variant === "ideal");
+  const names = overlapped.map(method);
+  const slow = (of: Row[]) => names.map((name) => of.find((row) => method(row) === name)?.backward_slowdown ?? null);
+  const fastest = overlapped.reduce((a, b) => (b.phases_ms.step < a.phases_ms.step ? b : a));
+  const shown = [...new Set([overlapped[0], fastest])];
+  return {
+    title: `Ways to reduce: ${where(rows[0])}`,
+    answer: answer(overlapped, rows, result.ring_slowdown),
+    warnings: [],
+    figures: [
+      barFigure({
+        id: "slowdown",
+        title: "Slow-down of backward by algorithm",
+        caption: "How much longer backward takes beside communication than alone. Ideal: kernels and collectives each have SMs, cache and memory of their own.",
+        groups: names,
+        series: [{name: "overlapped", values: slow(overlapped)}, ...(ideal.length > 0 ? [{name: "ideal", values: slow(ideal)}] : [])],
+        show: percent,
+        axis: roundPercent,
+        unit: "slow-down",
+        colours: ["ideal", "", "", "overlapped"],
+      }),
+      ...(overlapped.some((row) => row.repaired !== null)
+        ? [
+            barFigure({
+              id: "repaired",
+              title: "What is repaired",
+              caption: "The part of overlapped ring's slow-down that is gone; below 0 it is worse than ring.",
+              groups: names,
+              series: [{name: "repaired", values: overlapped.map((row) => row.repaired)}],
+              show: percent,
+              axis: roundPercent,
+              unit: "",
+              colours: ["", "", "repaired"],
+            }),
+          ]
+        : []),
+      breakdown(rows.map((step) => ({name: `${method(step)}, ${step.variant}`, step}))),
+      ...shown.flatMap((step, i) => timelineOf({name: `${method(step)}, overlapped`, step}, `timeline-${i}`)),
+    ],
+    facts: [...stepFacts(rows[0]), ["samples/s", rows.map((row) => `${method(row)} ${row.variant} ${digits(row.samples_per_s)}`).join(", ")]],
+  };
+}

@@ -1,0 +1,86 @@
+// The page of `infold explain`: the slow-down of backward, cause by cause, as a waterfall.
+import {Explain} from "./payload";
+import {breakdown, stepFacts, where} from "./steps";
+import {grid, namesAxis, tip, valueAxis} from "./axes";
+import {Figure} from "./figure";
+import {View} from "./view";
+import {percent, roundPercent} from "./format";
+import {rangeSeries} from "./ranges";
+
+const kMeaning: Record<string, string> = {
+  sm: "SMs held by collectives",
+  hbm: "memory bandwidth",
+  l2: "cache",
+  link: "links",
+  skew: "waiting for late GPUs",
+  interaction: "all of them together",
+};
+
+function waterfall(e: Explain): Figure {
+  let at = 0;
+  const steps = e.causes.map((c, row) => {
+    const from = at;
+    at += c.slowdown;
+    return {row, from, to: at, by: c.slowdown};
+  });
+  const names = [...e.causes.map((c) => kMeaning[c.cause] ?? c.cause), "slow-down of backward"];
+  const total = {row: steps.length, from: 0, to: e.backward_slowdown, by: e.backward_slowdown};
+  const all = [...steps, total];
+  const kinds: [string, string, typeof all][] = [
+    ["slows down", "#D55E00", steps.filter((s) => s.by >= 0)],
+    ["speeds up", "#009E73", steps.filter((s) => s.by < 0)],
+    ["whole", "#0072B2", [total]],
+  ];
+  return {
+    id: "causes",
+    title: "What slows backward down",
+    caption:
+      "Each cause is what the slow-down shrinks by when that sharing alone is switched off. Taking one away may leave another the bottleneck; the rest is what they do together.",
+    description: e.causes.map((c) => `${kMeaning[c.cause] ?? c.cause} ${percent(c.slowdown)}`).join("; "),
+    height: 70 + 40 * names.length,
+    zoom: false,
+    legend: kinds.filter(([, , of]) => of.length > 0).map(([name, colour]) => ({name, colour, symbol: "rect"})),
+    option: (theme, narrow) => ({
+      grid: {...grid(narrow), top: 8, right: 72},
+      xAxis: {...valueAxis(theme, "slow-down"), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, formatter: (v: number) => roundPercent(v)}},
+      yAxis: {...namesAxis(theme, names, narrow), inverse: true},
+      tooltip: {
+        trigger: "item",
+        formatter: (params) => {
+          const [row] = (params as {value: number[]}).value;
+          return tip(names[row], [[null, percent(all[row].by)]]);
+        },
+      },
+      series: [
+        ...kinds.map(([name, colour, of]) => rangeSeries(name, colour, of, 0.6)),
+        {
+          // Only its labels are seen: at the right end of each bar.
+          type: "custom",
+          name: "labels",
+          silent: true,
+          encode: {x: 0, y: 1},
+          data: all.map((s) => [Math.max(s.from, s.to), s.row]),
+          renderItem: (_, api) => {
+            const [x, y] = api.coord([api.value(0), api.value(1)]);
+            return {type: "text", x: x + 6, y, style: {text: percent(all[api.value(1) as number].by), fill: theme.text, fontSize: 12, verticalAlign: "middle"}};
+          },
+        },
+      ],
+    }),
+    table: {
+      columns: [{name: "cause"}, {name: "meaning"}, {name: "slow-down", show: percent}],
+      rows: [...e.causes.map((c) => [c.cause, kMeaning[c.cause] ?? "", c.slowdown]), ["whole", "slow-down of backward", e.backward_slowdown]],
+    },
+  };
+}
+
+export function explainView(e: Explain): View {
+  const step = {name: `${e.algo}, overlapped`, step: e};
+  return {
+    title: `Why backward is slower: ${where(e)}`,
+    answer: e.sentence,
+    warnings: [],
+    figures: [waterfall(e), breakdown([step])],
+    facts: [...stepFacts(e), ["reduced by", `${e.algo}${e.comm_sms !== undefined ? `, on ${e.comm_sms} SMs` : ""}`]],
+  };
+}

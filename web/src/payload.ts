@@ -1,0 +1,115 @@
+// What infold wrote into the page: the command's own JSON, the line that was typed, the parameters.
+
+export interface BenchResult {
+  system: string;
+  gpus: number;
+  algo: string;
+  proto: string;
+  auto: boolean;
+  engine: string;
+  bytes: number;
+  time_us: number;
+  algbw_gbps: number;
+  busbw_gbps: number;
+  busbw_bound_gbps: number;
+  wrong: number | null;
+  sms: number;
+}
+export interface Bench {
+  command: "bench";
+  collective: string;
+  system: string;
+  gpus: number;
+  dtype: string;
+  op: string;
+  results: BenchResult[];
+}
+
+export interface Bucket {
+  index: number;
+  bytes: number;
+  algo: string;
+  proto: string;
+  ready_ms: number;
+  start_ms: number;
+  end_ms: number;
+}
+/** When the parts of a step's last pass began, on the clock of its buckets. */
+export interface LastPass {
+  backward_start: number;
+  backward_end: number;
+  optimizer_start: number;
+  end: number;
+}
+/** A training step, as train, compare, explain and study write it. */
+export interface Step {
+  system: string;
+  gpus: number;
+  model: string;
+  batch: number;
+  accumulate: number;
+  tokens: number;
+  dtype: string;
+  fusion: string;
+  optimizer: string;
+  sync: string;
+  overlap: boolean;
+  algo: string;
+  engine?: string;
+  phases_ms: {forward: number; backward: number; exposed_comm: number; optimizer: number; step: number};
+  backward_alone_ms: number;
+  backward_slowdown: number;
+  slowdown_while_communicating?: number;
+  comm_busy_ms: number;
+  comm_in_backward_ms?: number;
+  comm_sms?: number;
+  samples_per_s: number;
+  last_pass_ms?: LastPass;
+  buckets?: Bucket[];
+}
+export interface Train extends Step {
+  command: "train";
+  kernel_ms?: Record<string, number>;
+  memory_bytes: Record<string, number>;
+}
+export interface Row extends Step {
+  variant: "sequential" | "overlap" | "ideal";
+  speedup_vs_sequential: number;
+  repaired: number | null;
+}
+export interface Compare {
+  command: "compare";
+  ring_slowdown: number;
+  rows: Row[];
+}
+export interface Explain extends Step {
+  command: "explain";
+  causes: {cause: string; slowdown: number}[];
+  sentence: string;
+}
+export interface StudyWindow {
+  system: string;
+  gpus: number;
+  bytes: number[];
+  methods: {method: string; time_us: number[]; wins_from_bytes?: number; wins_to_bytes?: number}[];
+}
+export interface Study {
+  command: "study";
+  study: string;
+  mean_slowdown_while_communicating: number;
+  cases: {communication_heavy: boolean; fastest: string; rows: Row[]; refused: {method: string; why: string}[]}[];
+  windows: StudyWindow[];
+}
+export type Result = Bench | Train | Compare | Explain | Study;
+
+export interface Parameter {
+  path: string;
+  value: string;
+  meaning: string;
+}
+export interface Payload {
+  infold: string;
+  typed: string;
+  systems: {name: string; summary: string; parameters: Parameter[]}[];
+  result: Result;
+}

@@ -1,0 +1,173 @@
+// Training steps: their breakdown into phases, and the timeline of one.
+import type {BarSeriesOption} from "echarts";
+import {Bucket, LastPass, Step} from "./payload";
+import {milliseconds, percent, size} from "./format";
+import {grid, namesAxis, tick, tip, valueAxis} from "./axes";
+import {kPhaseColours, kWaitColour} from "./theme";
+import {Figure} from "./figure";
+import {Range, rangeSeries} from "./ranges";
+
+/** A step and what it is called in a chart. */
+export interface NamedStep {
+  name: string;
+  step: Step;
+}
+
+/** The phases that add up to a step. A backward that is faster than alone has no slow-down to show. */
+function phases(step: Step): [name: string, ms: number][] {
+  const p = step.phases_ms;
+  const alone = Math.min(step.backward_alone_ms, p.backward);
+  return [
+    ["forward", p.forward],
+    ["backward alone", alone],
+    ["backward slow-down", p.backward - alone],
+    ["exposed communication", p.exposed_comm],
+    ["optimizer", p.optimizer],
+  ];
+}
+
+const legendOf = (names: string[]) => names.map((name) => ({name, colour: kPhaseColours[name], symbol: "rect"}));
+
+export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): Figure {
+  const names = Object.keys(kPhaseColours);
+  const parts = steps.map((s) => phases(s.step));
+  return {
+    id: of?.id ?? "phases",
+    title: `Where a step's time goes${of ? `: ${of.name}` : ""}`,
+    caption:
+      "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward.",
+    description: steps.map((s, i) => `${s.name}: ${parts[i].map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(", ")}`).join("; "),
+    height: 64 + 38 * Math.max(steps.length, 2),
+    zoom: false,
+    legend: legendOf(names),
+    option: (theme, narrow) => ({
+      grid: {...grid(narrow), top: 8},
+      xAxis: {...valueAxis(theme, "ms"), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true}},
+      yAxis: {...namesAxis(theme, steps.map((s) => s.name), narrow), inverse: true},
+      tooltip: {
+        trigger: "axis",
+        axisPointer: {type: "shadow"},
+        formatter: (params) => {
+          const i = (Array.isArray(params) ? params[0] : params)?.dataIndex ?? 0;
+          return tip(steps[i].name, [
+            ...parts[i].map(([name, ms]): [string, string] => [kPhaseColours[name], `${name}: ${milliseconds(ms)}`]),
+            [null, `step: ${milliseconds(steps[i].step.phases_ms.step)}`],
+          ]);
+        },
+      },
+      series: names.map(
+        (name, k): BarSeriesOption => ({
+          type: "bar",
+          name,
+          stack: "step",
+          barMaxWidth: 26,
+          itemStyle: {color: kPhaseColours[name], borderColor: theme.card, borderWidth: 1},
+          data: parts.map((p) => p[k][1]),
+        }),
+      ),
+    }),
+    table: {
+      columns: [{name: "run"}, ...names.map((name) => ({name: `${name} ms`})), {name: "step ms"}, {name: "slow-down", show: percent}, {name: "samples/s"}],
+      rows: steps.map((s, i) => [s.name, ...parts[i].map(([, ms]) => ms), s.step.phases_ms.step, s.step.backward_slowdown, s.step.samples_per_s]),
+    },
+  };
+}
+
+const kGpuWaits = "GPU waits";
+const kGpuWaitsColour = "#CC79A7";
+const kWaiting = "bucket waits";
+const kReducing = "bucket is reduced";
+const kMostRows = 40;
+
+/** The step's phases in the first row, a bucket in each other. */
+export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; buckets: Bucket[]}}, id = "timeline"): Figure {
+  const {last_pass_ms: pass, buckets} = run.step;
+  const rows = ["GPU", ...buckets.map((b) => `${b.index}: ${size(b.bytes)}`)];
+  const phase = (from: number, to: number, label: string): Range[] => (to > from ? [{row: 0, from, to, label}] : []);
+  const several = run.step.accumulate > 1;
+  return {
+    id,
+    title: `Timeline of ${several ? "the last pass" : "one step"}, ${run.name}`,
+    caption: `The GPU in the first row, a bucket of gradients in each other: it waits from when it is full until those before it are done, then it is reduced.${several ? ` The ${run.step.accumulate - 1} passes before are not drawn.` : ""} Drag or use the buttons to look closer.`,
+    description: `Backward from ${milliseconds(pass.backward_start)} to ${milliseconds(pass.backward_end)}; ${buckets.length} buckets, the last of which ends at ${milliseconds(Math.max(0, ...buckets.map((b) => b.end_ms)))}.`,
+    height: Math.min(110 + 20 * Math.min(rows.length, kMostRows), 620),
+    zoom: true,
+    legend: [
+      {name: "forward", colour: kPhaseColours.forward, symbol: "rect"},
+      {name: "backward", colour: kPhaseColours["backward alone"], symbol: "rect"},
+      {name: kGpuWaits, colour: kGpuWaitsColour, symbol: "rect"},
+      {name: "optimizer", colour: kPhaseColours.optimizer, symbol: "rect"},
+      {name: kWaiting, colour: kWaitColour, symbol: "rect"},
+      {name: kReducing, colour: kPhaseColours["exposed communication"], symbol: "rect"},
+    ],
+    option: (theme, narrow) => ({
+      grid: {...grid(narrow), top: 8, right: rows.length > kMostRows ? 40 : 16, bottom: 36},
+      xAxis: {...valueAxis(theme, "ms from the start of the pass"), min: 0, max: pass.end, nameLocation: "middle", nameGap: 24, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, showMaxLabel: false, formatter: tick}},
+      yAxis: {...namesAxis(theme, rows, narrow), inverse: true, axisLabel: {color: theme.soft, fontSize: 11}},
+      dataZoom: [
+        {type: "slider", xAxisIndex: 0, filterMode: "none", height: 18, bottom: 8, borderColor: theme.line, textStyle: {color: theme.soft}, labelFormatter: (v: number) => milliseconds(v)},
+        {type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false},
+        ...(rows.length > kMostRows ? [{type: "slider" as const, yAxisIndex: 0, filterMode: "weakFilter" as const, width: 16, right: 4, startValue: 0, endValue: kMostRows, showDetail: false, brushSelect: false}] : []),
+      ],
+      tooltip: {
+        trigger: "item",
+        formatter: (params) => {
+          const p = params as {seriesName: string; value: number[]};
+          const [row, from, to] = p.value;
+          const took: [null, string] = [null, `${milliseconds(from)} to ${milliseconds(to)}: ${milliseconds(to - from)}`];
+          if (row === 0) return tip(p.seriesName, [took]);
+          const b = buckets[row - 1];
+          return tip(`bucket ${b.index}, ${size(b.bytes)}`, [[null, `${b.algo}, ${b.proto}`], [null, p.seriesName], took]);
+        },
+      },
+      series: [
+        rangeSeries("forward", kPhaseColours.forward, phase(0, pass.backward_start, "forward"), 0.8, "#1b1f24"),
+        rangeSeries("backward", kPhaseColours["backward alone"], phase(pass.backward_start, pass.backward_end, "backward"), 0.8),
+        rangeSeries(kGpuWaits, kGpuWaitsColour, phase(pass.backward_end, pass.optimizer_start, "waits"), 0.8, "#1b1f24"),
+        rangeSeries("optimizer", kPhaseColours.optimizer, phase(pass.optimizer_start, pass.end, "optimizer"), 0.8),
+        rangeSeries(kWaiting, kWaitColour, buckets.map((b, i) => ({row: i + 1, from: b.ready_ms, to: b.start_ms})), 0.3),
+        rangeSeries(kReducing, kPhaseColours["exposed communication"], buckets.map((b, i) => ({row: i + 1, from: b.start_ms, to: b.end_ms})), 0.7),
+        {
+          type: "line",
+          name: "end of backward",
+          data: [],
+          markLine: {
+            silent: true,
+            symbol: "none",
+            label: {show: false},
+            lineStyle: {color: theme.soft, type: "dashed"},
+            data: [{xAxis: pass.backward_end}],
+          },
+        },
+      ],
+    }),
+    table: {
+      columns: [{name: "bucket", show: String}, {name: "bytes", show: size}, {name: "algo"}, {name: "proto"}, {name: "ready ms"}, {name: "start ms"}, {name: "end ms"}],
+      rows: buckets.map((b) => [b.index, b.bytes, b.algo, b.proto, b.ready_ms, b.start_ms, b.end_ms]),
+    },
+  };
+}
+
+/** The timeline, if the step has what it takes to draw one. */
+export function timelineOf(run: NamedStep, id?: string): Figure[] {
+  const {last_pass_ms, buckets} = run.step;
+  if (last_pass_ms === undefined || buckets === undefined || buckets.length === 0) return [];
+  return [timeline({name: run.name, step: {...run.step, last_pass_ms, buckets}}, id)];
+}
+
+/** An algorithm, with its engine where that is not the usual one. */
+export function method(row: Step): string {
+  return row.engine !== undefined && (row.engine === "dma" || row.engine === "ace") ? `${row.algo}/${row.engine}` : row.algo;
+}
+
+export const where = (step: Step): string => `${step.model} on ${step.gpus} GPUs of ${step.system}`;
+
+export function stepFacts(step: Step): [string, string][] {
+  return [
+    ["model", step.model],
+    ["system", `${step.gpus} GPUs of ${step.system}`],
+    ["batch", `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""} a GPU${step.accumulate > 1 ? `, ${step.accumulate} passes` : ""}`],
+    ["numbers", `${step.dtype}, ${step.fusion}, ${step.optimizer}`],
+    ["gradients", `by ${step.sync}`],
+  ];
+}
