@@ -201,7 +201,6 @@ class BenchCommand {
     row.algo = choice.algorithm != nullptr ? choice.algorithm->name : "program";
     row.proto = sim::name_of(choice.protocol);
     row.chosen = chosen;
-    row.engine = sim::name_of(job.engine);
     row.gpus = job.gpus;
     row.bytes = job.bytes;
     row.count = job.bytes.count() / coll::size_of(job.type).count();

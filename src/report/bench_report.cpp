@@ -53,7 +53,9 @@ std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const std::string more =
       report.residency ? fmt::format(" {:>8} {:>8}", narrow(r.resident.in_us()), narrow(r.moving.in_us()))
                        : "";
-  const std::string algo = row.engine == "sm" ? row.algo : fmt::format("{}/{}", row.algo, row.engine);
+  // The usual engine need not be told, nor the one that an in-network algorithm brings.
+  const bool plain = row.engine == "sm" || row.result.in_network;
+  const std::string algo = plain ? row.algo : fmt::format("{}/{}", row.algo, row.engine);
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
   return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}{}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, algo, row.proto,

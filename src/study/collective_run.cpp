@@ -297,8 +297,10 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
-  if (job.engine == coll::Engine::kCollectiveEngine &&
-      (job.algorithm == nullptr || !job.algorithm->in_network))
+  const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
+  if (in_network && job.engine != coll::Engine::kSm)
+    return fmt::format("{} brings its own engine; leave --engine out", job.algorithm->name);
+  if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
     return "the collective engine runs in-network programs only; there is sm, dma, ace";
   if (job.program != nullptr) return std::nullopt;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {

@@ -67,7 +67,7 @@ TEST(Presets, HaveTheFiguresOfTheMachines) {
   EXPECT_EQ(rack.machine.fabric.link.rate, 50_GBps);
   EXPECT_EQ(rack.machine.fabric.switch_chip.latency, 150_ns);
   const study::SystemSpec klenk = system_of("klenk-128");
-  EXPECT_EQ(klenk.machine.gpu.l2.latency, 176_ns);
+  EXPECT_EQ(klenk.machine.gpu.l2.latency, 118_ns);
   EXPECT_EQ(klenk.machine.gpu.launch, 0_ns);
   EXPECT_EQ(klenk.machine.gpu.sms, 80);
   EXPECT_EQ(system_of("r9nano-pcie-4").machine.fabric.packet.header, 24_B);

@@ -29,8 +29,8 @@ TEST(Describe, KnowsTheComponents) {
     names.push_back(c.name);
     EXPECT_FALSE(c.about.empty()) << c.name;
   }
-  EXPECT_THAT(names, ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "ace", "fabric", "link",
-                                 "packet", "switch", "inc", "coll", "ll", "ll128"));
+  EXPECT_THAT(names, ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "ace", "engine", "fabric",
+                                 "link", "packet", "switch", "inc", "coll", "ll", "ll128", "nvls"));
 }
 
 TEST(Describe, AComponentHasItsOwnParametersAndParts) {
