@@ -184,6 +184,7 @@ int validate(const Arguments& args) {
   const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
   if (args.sensitivity) {
     std::vector<report::Sensitivity> moved;
+    moved.reserve(constants.size());
     for (const auto& c : constants) {
       moved.push_back({c, compare(rows, commands, changed(c, 90), false),
                        compare(rows, commands, changed(c, 110), false)});

@@ -108,7 +108,7 @@ struct CopyEngineSpec {
 struct AceSpec {
   static constexpr std::string_view kAbout =
       "An accelerator for collectives at the GPU's ports (as ACE, Rashidi et al., ISCA 2021): memory, adders "
-      "and state machines of its own. Sizes are those of the paper.";
+      "and state machines of its own. Its sizes are assumed, after that design.";
   sim::Bytes sram = 4_MiB;
   int machines = 16;
   sim::Bytes message = 8_KiB;

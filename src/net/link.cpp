@@ -88,7 +88,10 @@ void Link::arrive() {
   const Packet packet = arriving_.front();
   arriving_.pop();
   if (!arriving_.empty()) {
-    network_.events().schedule(arriving_.front().arrives, sim::Priority::kArrive, *this, kArrival);
+    // A request that slipped in between the packets of a burst comes before the burst's end, and is seen with
+    // it.
+    const sim::Time at = sim::max(arriving_.front().arrives, network_.events().now());
+    network_.events().schedule(at, sim::Priority::kArrive, *this, kArrival);
   }
   network_.deliver(packet, *this);
 }

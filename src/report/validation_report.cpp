@@ -38,8 +38,8 @@ std::string sentence(const ValidationReport& r) {
 std::string validation_text(const ValidationReport& r) {
   std::size_t widest = 2;
   for (const auto& row : r.rows) widest = std::max(widest, row.id.size());
-  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}  {:>7}\n", "id", widest, "published",
-                                 "simulated", "unit", "error", "");
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}\n", "id", widest, "published",
+                                 "simulated", "unit", "error");
   for (std::size_t i = 0; i < r.rows.size(); ++i) {
     const auto& row = r.rows[i];
     const auto& c = r.comparisons[i];

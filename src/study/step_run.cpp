@@ -67,7 +67,6 @@ bool in_network(const StepJob& job) {
 }
 
 sim::Bytes choose_burst(const StepJob& job, sim::Bytes gradients) {
-  if (in_network(job)) return {};  // what switches act on travels packet by packet
   if (!job.burst.automatic) return job.burst.bytes;
   const net::FabricSpec& fabric = job.system->machine.fabric;
   const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, job.system->machine.gpus));

@@ -39,7 +39,7 @@ async function open(file, {width = 1400, colorScheme = "light"} = {}) {
 /** What a figure draws beside axes, grid and text: shapes in a colour of the palette. */
 const countMarks = (figure) =>
   figure.evaluate((root) => {
-    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
+    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#7f7f7f"];
     const has = (e, name) => palette.includes((e.getAttribute(name) ?? "").toLowerCase());
     return [...root.querySelectorAll(".chart svg path, .chart svg rect")].filter((e) => has(e, "fill") || has(e, "stroke")).length;
   });

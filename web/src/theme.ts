@@ -1,8 +1,8 @@
 // Colours and marks. The palette is Okabe and Ito's, which colour-blind people can tell apart; every series
 // has a symbol of its own as well.
 
-const kPalette = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"];
-const kSymbols = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect"];
+const kPalette = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#7F7F7F"];
+const kSymbols = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle", "emptyDiamond"];
 
 export interface Theme {
   text: string;
