@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/app.h"
@@ -20,6 +18,7 @@
 #include "config/suggest.h"
 #include "config/validation_file.h"
 #include "report/validation_report.h"
+#include "study/many_steps.h"
 
 namespace infold::cli {
 
@@ -87,14 +86,23 @@ class Commands {
     }
   }
 
-  /// False when it was interrupted.
+  /// On so many threads, 0: one a core. False when it was interrupted.
   bool run(int jobs) {
-    for (auto& [command, result] : results_) todo_.push_back({&command, &result});
+    std::vector<Entry*> all;
+    for (Entry& entry : results_) all.push_back(&entry);
     Progress progress;
-    std::vector<std::jthread> threads;
-    const auto workers = std::min(static_cast<std::size_t>(jobs), todo_.size());
-    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(nullptr); });
-    work(&progress);
+    std::mutex showing;
+    study::in_parallel(all.size(), jobs, [&](std::size_t i) {
+      if (interrupted()) return;
+      auto& [command, result] = *all[i];
+      {
+        const std::lock_guard lock(showing);
+        progress.show(command, static_cast<double>(i) / static_cast<double>(all.size()));
+      }
+      std::vector<std::string> words = words_of(command);
+      words.insert(words.end(), {"--json", "--no-timing"});
+      result = run_child(words);
+    });
     return !interrupted();
   }
 
@@ -109,6 +117,9 @@ class Commands {
   }
 
  private:
+  using Results = std::map<std::string, ChildResult>;
+  using Entry = Results::value_type;
+
   std::optional<double> read(const study::Reading& reading, const std::string& more, std::string& why) const {
     const ChildResult& result = results_.at(reading.run + more);
     if (result.exit != kDone) {
@@ -121,25 +132,7 @@ class Commands {
     return number;
   }
 
-  struct Todo {
-    const std::string* command;
-    ChildResult* result;
-  };
-  void work(Progress* progress) {
-    while (!interrupted()) {
-      const std::size_t i = next_++;
-      if (i >= todo_.size()) return;
-      if (progress != nullptr)
-        progress->show(*todo_[i].command, static_cast<double>(i) / static_cast<double>(todo_.size()));
-      std::vector<std::string> words = words_of(*todo_[i].command);
-      words.insert(words.end(), {"--json", "--no-timing"});
-      *todo_[i].result = run_child(words);
-    }
-  }
-
-  std::map<std::string, ChildResult> results_;
-  std::vector<Todo> todo_;
-  std::atomic<std::size_t> next_ = 0;
+  Results results_;
 };
 
 using Comparisons = std::vector<std::optional<study::Comparison>>;
@@ -178,8 +171,7 @@ int validate(const Arguments& args) {
       for (const int percent : {90, 110}) commands.add(rows, changed(c, percent));
     }
   }
-  const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
-  if (!commands.run(args.jobs > 0 ? args.jobs : cores)) return kInterrupted;
+  if (!commands.run(args.jobs)) return kInterrupted;
 
   const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
   if (args.sensitivity) {

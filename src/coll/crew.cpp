@@ -10,6 +10,14 @@
 
 namespace infold::coll {
 
+void CrewContext::enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const {
+  gpu::Launch launch;
+  launch.work = &work;
+  launch.workgroups = 0;
+  launch.actor = gpu::Actor::kCollective;
+  gpu(rank).core().dispatcher().enqueue(gpu(rank).communication_stream(stream), launch, at);
+}
+
 std::unique_ptr<Crew> make_crew(CrewContext context) {
   switch (context.program.engine) {
     case Engine::kSm:

@@ -39,6 +39,8 @@ struct CrewContext {
   std::function<void(int rank)> rank_finished;  ///< to be called once a rank, when it is through
 
   gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
+  /// Puts work that takes no SM on a rank's stream: an engine does it, from its begin to engine_done.
+  void enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const;
 };
 
 class Crew {

@@ -9,12 +9,7 @@ EngineCrew::EngineCrew(CrewContext context, sim::Time start)
 }
 
 void EngineCrew::enqueue(int rank, sim::Time at) {
-  gpu::Gpu& gpu = context_.gpu(rank);
-  gpu::Launch launch;
-  launch.work = &turns_[static_cast<std::size_t>(rank)];
-  launch.workgroups = 0;
-  launch.actor = gpu::Actor::kCollective;
-  gpu.core().dispatcher().enqueue(gpu.communication_stream(context_.stream), launch, at);
+  context_.enqueue_on_engine(rank, turns_[static_cast<std::size_t>(rank)], at);
 }
 
 void EngineCrew::Turn::begin(gpu::KernelId id, int) {

@@ -32,12 +32,7 @@ InNetworkCrew::~InNetworkCrew() {
 }
 
 void InNetworkCrew::enqueue(int rank, sim::Time at) {
-  gpu::Gpu& gpu = context_.gpu(rank);
-  gpu::Launch launch;
-  launch.work = &ranks_[static_cast<std::size_t>(rank)];
-  launch.workgroups = 0;
-  launch.actor = gpu::Actor::kCollective;
-  gpu.core().dispatcher().enqueue(gpu.communication_stream(context_.stream), launch, at);
+  context_.enqueue_on_engine(rank, ranks_[static_cast<std::size_t>(rank)], at);
 }
 
 /// The switches forget about the collective when all are through.

@@ -76,6 +76,7 @@ void NvlsCrew::started(int rank, int channel, int sm) {
 void NvlsCrew::handle(std::uint32_t index) {
   NvlsWorkgroup& w = workgroups_[index];
   std::vector<NvlsWorkgroup*> all;
+  all.reserve(static_cast<std::size_t>(context_.program.ranks));
   for (int rank = 0; rank < context_.program.ranks; ++rank)
     all.push_back(&workgroups_[index_of(rank, w.channel())]);
   w.start(std::move(all));

@@ -119,6 +119,13 @@ void MapReader::finish() {
   }
 }
 
+void need(const YamlNode& map, std::initializer_list<std::string_view> keys, Reading& reading) {
+  if (map.kind != YamlNode::Kind::kMap) return;
+  for (const std::string_view key : keys) {
+    if (map.find(key) == nullptr) reading.complain(map.at, fmt::format("missing key '{}'", key));
+  }
+}
+
 const Diagnostic* first_problem(const Reading& reading) {
   const auto earlier = [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -103,6 +104,9 @@ class MapReader {
   Reading& reading_;
   std::vector<std::string_view> known_;
 };
+
+/// Complains of each key that a map has not got; what is no map has been complained of.
+void need(const YamlNode& map, std::initializer_list<std::string_view> keys, Reading& reading);
 
 /// The first problem in the order of the file, if there is one.
 const Diagnostic* first_problem(const Reading& reading);

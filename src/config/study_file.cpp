@@ -32,11 +32,6 @@ std::variant<Source, NoSource> find_study(std::string_view name) {
   return NoSource{fmt::format("unknown study {}{}", quote(name), hint)};
 }
 
-void need(const YamlNode& in, std::string_view key, Reading& reading) {
-  if (in.kind == YamlNode::Kind::kMap && in.find(key) == nullptr)
-    reading.complain(in.at, fmt::format("missing key '{}'", key));
-}
-
 template <class T, class Read>
 void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
   if (list == nullptr) return;
@@ -83,8 +78,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, Reading& read
   reader.field("heavy", c.heavy, "");
   read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();
-  need(node, "system", reading);
-  need(node, "model", reading);
+  need(node, {"system", "model"}, reading);
   return c;
 }
 
@@ -98,7 +92,7 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, Reading& 
   reader.field("to", w.to, kSizes, "");
   reader.field("factor", w.factor, sim::between(2, 1024), "");
   reader.finish();
-  need(node, "system", reading);
+  need(node, {"system"}, reading);
   if (w.from > w.to) reading.complain(node.at, fmt::format("{}: from is more than to", path));
   return w;
 }
@@ -153,7 +147,7 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   const YamlNode* cases = reader.take("cases");
   const YamlNode* windows = reader.take("windows");
   reader.finish();
-  for (const char* key : {"kind", "methods"}) need(root, key, reading);
+  need(root, {"kind", "methods"}, reading);
   if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "study")
     reading.complain(at->at, fmt::format("kind: expected study, not {}", quote(kind)));
   read_methods(methods, study.methods, reading);

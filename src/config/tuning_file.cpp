@@ -14,10 +14,6 @@ constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostRows = 4096;
 constexpr auto kSizes = sim::between(sim::Bytes{0}, sim::Bytes::gib(1024));
 
-void need(bool given, const YamlNode& in, std::string_view key, Reading& reading) {
-  if (!given) reading.complain(in.at, fmt::format("missing key '{}'", key));
-}
-
 void read_row(const YamlNode& node, int number, study::TuningTable& table, Reading& reading) {
   MapReader reader(node, fmt::format("choices[{}]", number), reading);
   study::TuningTable::Row row;
@@ -27,7 +23,7 @@ void read_row(const YamlNode& node, int number, study::TuningTable& table, Readi
   reader.field("proto", row.choice.protocol, "");
   reader.finish();
   if (node.kind != YamlNode::Kind::kMap) return;
-  for (const char* key : {"up_to", "algo", "proto"}) need(node.find(key) != nullptr, node, key, reading);
+  need(node, {"up_to", "algo", "proto"}, reading);
   row.choice.algorithm = coll::find_algorithm(algorithm);
   if (const YamlNode* at = node.find("algo"); at != nullptr && row.choice.algorithm == nullptr) {
     std::vector<std::string_view> known;
@@ -69,8 +65,7 @@ Result<study::TuningTable> load_tuning(std::string_view file) {
     if (at != nullptr && kind != "tuning") {
       reading.complain(at->at, fmt::format("kind: expected tuning, not {}", quote(kind)));
     }
-    for (const char* key : {"kind", "collective", "system", "gpus", "choices"})
-      need(root.find(key) != nullptr, root, key, reading);
+    need(root, {"kind", "collective", "system", "gpus", "choices"}, reading);
   }
   if (choices != nullptr) {
     if (choices->kind != YamlNode::Kind::kList || choices->children.empty()) {

@@ -42,13 +42,6 @@ void positive(MapReader& reader, const char* key, double most, double& value, Re
   value = number;
 }
 
-void need(const YamlNode& map, std::initializer_list<const char*> keys, Reading& reading) {
-  if (map.kind != YamlNode::Kind::kMap) return;  // has been complained of
-  for (const char* key : keys) {
-    if (map.find(key) == nullptr) reading.complain(map.at, fmt::format("missing key '{}'", key));
-  }
-}
-
 void read_pointer(MapReader& reader, const YamlNode& node, std::string& value, Reading& reading) {
   reader.words("read", kLongestText, value);
   if (const YamlNode* at = node.find("read"); at != nullptr && !value.empty() && value.front() != '/')

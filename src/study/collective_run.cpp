@@ -17,8 +17,6 @@ namespace infold::study {
 
 namespace {
 
-/// Up to this many packets over links, packet by packet costs about a second.
-constexpr std::int64_t kCheapPacketHops = 4'000'000;
 /// Simulator memory that the values of a checked run may take.
 constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
 /// Steps of a program, some 70 bytes each.
@@ -37,13 +35,11 @@ sim::Bytes bytes_sent(const coll::Program& program) {
 }
 
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
-  if (!job.burst.automatic) return job.burst.bytes;
   sim::Bytes sent;
   for (const coll::Program& p : programs) sent += bytes_sent(p);
   const std::int64_t packets = sent.count() / job.system->machine.fabric.packet.payload.count();
   const std::int64_t acknowledged = 2;
-  return packets * job.iterations * job.concurrent * hops * acknowledged > kCheapPacketHops ? kAutoBurst
-                                                                                            : sim::Bytes{};
+  return job.burst.for_hops(packets * job.iterations * job.concurrent * hops * acknowledged);
 }
 
 /// A job on its machine: what runs on it at the same time.

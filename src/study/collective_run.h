@@ -20,10 +20,20 @@ namespace infold::study {
 struct BurstChoice {
   bool automatic = true;
   sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
+
+  /// For a run of about so many packets over links, acknowledgements counted.
+  sim::Bytes for_hops(std::int64_t packet_hops) const;
 };
 
 /// What `automatic` takes for large messages.
 inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
+/// Up to this many packets over links, packet by packet costs about a second.
+inline constexpr std::int64_t kCheapPacketHops = 4'000'000;
+
+inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
+  if (!automatic) return bytes;
+  return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
+}
 
 struct CollectiveJob {
   const SystemSpec* system = nullptr;          ///< passed check()

@@ -36,13 +36,13 @@ class Study {
     for (const OverlapCase& c : job.cases) result_.cases.push_back(empty_case(c));
     for (const SizeWindow& w : job.windows) result_.windows.push_back(empty_window(w));
     for (std::size_t c = 0; c < job.cases.size(); ++c) {
-      work_.push_back([this, c] { run_sequential(c); });
+      work_.emplace_back([this, c] { run_sequential(c); });
       for (std::size_t m = 0; m < job.cases[c].methods.size(); ++m)
-        work_.push_back([this, c, m] { run_overlap(c, m); });
+        work_.emplace_back([this, c, m] { run_overlap(c, m); });
     }
     for (std::size_t w = 0; w < job.windows.size(); ++w) {
       for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
-        work_.push_back([this, w, m] { run_window(w, m); });
+        work_.emplace_back([this, w, m] { run_window(w, m); });
     }
   }
 

@@ -17,8 +17,6 @@ namespace infold::study {
 namespace {
 
 constexpr std::uint64_t kBatch = 1 << 17;  // events between two looks at the user
-/// Up to this many packets over links, packet by packet costs about a second.
-constexpr std::int64_t kCheapPacketHops = 4'000'000;
 
 /// Nobody listens to a GPU that reduces nothing.
 class Nobody final : public GpuStep::Owner {
@@ -67,11 +65,10 @@ bool in_network(const StepJob& job) {
 }
 
 sim::Bytes choose_burst(const StepJob& job, sim::Bytes gradients) {
-  if (!job.burst.automatic) return job.burst.bytes;
   const net::FabricSpec& fabric = job.system->machine.fabric;
   const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, job.system->machine.gpus));
   const std::int64_t packets = gradients.count() / fabric.packet.payload.count() * 2 * (job.gpus - 1);
-  return packets * net::Routes(blueprint).diameter() * 2 > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
+  return job.burst.for_hops(packets * net::Routes(blueprint).diameter() * 2);
 }
 
 std::optional<std::string> refuse_options(const StepJob& job) {

@@ -8,8 +8,7 @@ namespace infold::study {
 
 std::vector<sim::Bytes> gradient_sizes(const train::Plan& plan) {
   std::vector<sim::Bytes> sizes;
-  for (const std::int64_t n : plan.parameter_elements)
-    sizes.push_back(sim::Bytes{n * plan.recipe.gradient_bytes()});
+  for (const std::int64_t n : plan.parameter_elements) sizes.emplace_back(n * plan.recipe.gradient_bytes());
   return sizes;
 }
 
