@@ -116,8 +116,9 @@ struct Program {
   gpu::Encoding encoding() const {
     return engine == Engine::kAce ? at_ports() : encoding_of(tuning.protocol);
   }
-  /// Its switches must be able to reduce.
+  /// Its switches must be able to reduce. A program without steps is one too if its engine serves no other.
   bool in_network() const {
+    if (engine == Engine::kCollectiveEngine) return true;
     return std::ranges::any_of(lists, [](const auto& l) { return !l.empty() && l.front().in_network(); });
   }
   /// SMs that it holds on each GPU.
