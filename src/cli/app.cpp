@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/further_commands.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
 #include "cli/systems.h"
@@ -53,7 +54,46 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("'{}' was not expected{}{}", extras.front(), config::did_you_mean(extras.front(), views),
                      help);
 }
+
+void add_commands(CLI::App& app, const std::string& typed, int& exit) {
+  add_bench(app, typed, exit);
+  add_train(app, typed, exit);
+  add_compare(app, typed, exit);
+  add_explain(app, typed, exit);
+  add_study(app, typed, exit);
+  add_sweep(app, exit);
+  add_learn(app, exit);
+  add_validate(app, exit);
+  add_check(app, exit);
+  add_program(app, exit);
+  add_list(app, exit);
+  add_describe(app, exit);
+}
+
+/// So that parsing does nothing else.
+void forget_callbacks(CLI::App& app) {
+  app.callback({});
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    forget_callbacks(*command);
+}
 }  // namespace
+
+std::string refuse_words(const std::vector<std::string>& words) {
+  int exit = kDone;
+  CLI::App app{"infold", "infold"};
+  app.require_subcommand(1);
+  add_commands(app, "", exit);
+  forget_callbacks(app);
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
+  try {
+    app.parse(backwards);
+  } catch (const CLI::Success&) {
+    return "it asks for help and nothing else";
+  } catch (const CLI::ParseError& e) {
+    return explain(app, e);
+  }
+  return {};
+}
 
 int run(int argc, char** argv) {
   watch_for_interrupt();
@@ -67,20 +107,11 @@ int run(int argc, char** argv) {
       "  infold bench gemm -m 8192 -n 8192 -k 8192 --gpu h100\n"
       "  infold train --system dgx-a100 --model resnet50 --batch 256\n"
       "  infold explain --system dgx-a100 --model transformer-big --batch 8 --seq 64\n"
+      "  infold sweep table-knee\n"
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
-  const std::string typed = typed_again(argc, argv);
-  add_bench(app, typed, exit);
-  add_train(app, typed, exit);
-  add_compare(app, typed, exit);
-  add_explain(app, typed, exit);
-  add_study(app, typed, exit);
-  add_validate(app, exit);
-  add_check(app, exit);
-  add_program(app, exit);
-  add_list(app, exit);
-  add_describe(app, exit);
+  add_commands(app, typed_again(argc, argv), exit);
   if (is_unknown_command(app, argc, argv)) return kBadInput;
   try {
     app.parse(argc, argv);

@@ -2,15 +2,16 @@
 #include "cli/child.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <sstream>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
@@ -51,42 +52,57 @@ bool read_some(Descriptor& from, std::string& to) {
   return n > 0;
 }
 
+/// In the child, where other threads' locks may be held forever: system calls only.
+[[noreturn]] void become(char* const* arguments, pid_t parent, int out, int err) {
+  // A parent that is killed can not end its children itself.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() == parent && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0)
+    ::execve("/proc/self/exe", arguments, environ);
+  ::_exit(kFailed);
+}
+
 }  // namespace
 
-std::vector<std::string> words_of(std::string_view command) {
-  std::istringstream in{std::string(command)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
+std::string refuse_child(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
+  if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end()) {
+    return fmt::format("a file may run {}, not '{}'", fmt::join(kMay, ", "),
+                       words.empty() ? "" : words.front());
+  }
+  for (const std::string_view writes : {"--tune", "--report", "--trace"}) {
+    const auto is = [&](const std::string& w) {
+      return w == writes || w.starts_with(fmt::format("{}=", writes));
+    };
+    if (std::ranges::any_of(words, is))
+      return fmt::format("{} writes a file, a command in a file may not", writes);
+  }
+  return {};
 }
 
 ChildResult run_child(const std::vector<std::string>& words) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return {kFailed, "", "no pipe"};
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return {.exit = kFailed, .out = "", .err = "no pipe"};
   Descriptor out_read(out[0]);
   Descriptor out_write(out[1]);
-  if (::pipe2(err.data(), O_CLOEXEC) != 0) return {kFailed, "", "no pipe"};
+  if (::pipe2(err.data(), O_CLOEXEC) != 0) return {.exit = kFailed, .out = "", .err = "no pipe"};
   Descriptor err_read(err[0]);
   Descriptor err_write(err[1]);
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out_write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err_write.get(), STDERR_FILENO);
   std::vector<std::string> copies = words;
   std::string name = "infold";
   std::vector<char*> arguments{name.data()};
   for (std::string& w : copies) arguments.push_back(w.data());
   arguments.push_back(nullptr);
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return {kFailed, "", "infold can not start itself"};
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return {.exit = kFailed, .out = "", .err = "infold can not start itself"};
+  if (pid == 0) become(arguments.data(), parent, out_write.get(), err_write.get());
   out_write.close();
   err_write.close();
 
   ChildResult result;
+  result.started = true;
   bool out_open = true;
   bool err_open = true;
   bool told = false;  // to stop
@@ -107,6 +123,7 @@ ChildResult run_child(const std::vector<std::string>& words) {
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   result.exit = WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(kFailed);
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return result;
 }
 

@@ -3,21 +3,24 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace infold::cli {
 
 struct ChildResult {
-  int exit = 0;  ///< its exit code; kFailed when it could not be started or was killed
+  int exit = 0;    ///< its exit code; kFailed when it could not be started or was killed
+  int signal = 0;  ///< that ended it
+  bool started = false;
   std::string out;
   std::string err;  ///< the beginning of it
 };
 
-/// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
-std::vector<std::string> words_of(std::string_view command);
+/// A file says what is run, so only what simulates and prints may be: nothing that writes a file or runs
+/// further files. Why not, or empty.
+std::string refuse_child(const std::vector<std::string>& words);
 
-/// Blocks until it has ended; ends it when infold itself is interrupted. Safe to call from several threads.
+/// Blocks until it has ended; ends it when infold itself is interrupted or gone. Safe to call from several
+/// threads.
 ChildResult run_child(const std::vector<std::string>& words);
 
 }  // namespace infold::cli

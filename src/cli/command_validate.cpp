@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
+#include "config/text.h"
 #include "config/validation_file.h"
 #include "report/validation_report.h"
 #include "study/many_steps.h"
@@ -58,23 +58,6 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
   return true;
 }
 
-/// A file says what is run, so only what simulates and prints may be run: nothing that writes a file, and not
-/// validate itself.
-std::string refused(const std::string& command) {
-  const std::vector<std::string> words = words_of(command);
-  constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
-  if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end())
-    return fmt::format("a figure may come from {}, not from '{}'", fmt::join(kMay, ", "), command);
-  for (const std::string_view writes : {"--tune", "--report", "--trace"}) {
-    const auto is = [&](const std::string& w) {
-      return w == writes || w.starts_with(fmt::format("{}=", writes));
-    };
-    if (std::ranges::any_of(words, is))
-      return fmt::format("{} writes a file, a figure's command may not", writes);
-  }
-  return {};
-}
-
 /// Each command once, however many figures are read from it; several at a time.
 class Commands {
  public:
@@ -99,7 +82,7 @@ class Commands {
         const std::lock_guard lock(showing);
         progress.show(command, static_cast<double>(i) / static_cast<double>(all.size()));
       }
-      std::vector<std::string> words = words_of(command);
+      std::vector<std::string> words = config::words_of(command);
       words.insert(words.end(), {"--json", "--no-timing"});
       result = run_child(words);
     });
@@ -160,8 +143,8 @@ int validate(const Arguments& args) {
   if (!pick(args.only, rows)) return kBadInput;
   if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
   for (const auto& row : rows) {
-    std::string why = refused(row.figure.run);
-    if (why.empty() && row.over) why = refused(row.over->run);
+    std::string why = refuse_child(config::words_of(row.figure.run));
+    if (why.empty() && row.over) why = refuse_child(config::words_of(row.over->run));
     if (!why.empty()) return bad_input(fmt::format("{}: {}", row.id, why));
   }
   Commands commands;

@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "config/reader.h"
-#include "config/source.h"
-#include "embedded_studies.h"
+#include "config/shipped_study.h"
 
 namespace infold::config {
 
@@ -15,22 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostEntries = 256;
-
-std::variant<Source, NoSource> find_study(std::string_view name) {
-  if (is_file_reference(name)) return read_source(std::filesystem::path(name), kLargestFile);
-  std::vector<std::string> names;
-  for (const embedded::File& f : embedded::studies()) {
-    names.emplace_back(f.path.substr(0, f.path.rfind('.')));
-    if (names.back() == name) {
-      const std::string shown = fmt::format("studies/{}", f.path);
-      return Source{shown, "study:" + shown, std::string(name), {}, true, std::string(f.text)};
-    }
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  std::string hint = did_you_mean(name, views);
-  if (hint.empty()) hint = fmt::format(" (there are: {})", fmt::join(names, ", "));
-  return NoSource{fmt::format("unknown study {}{}", quote(name), hint)};
-}
 
 template <class T, class Read>
 void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
@@ -134,6 +117,8 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
 
+  if (auto other = refuse_kind(root, "study", source.shown)) return std::move(*other);
+
   Reading reading;
   reading.file = source.shown;
   StudyFile study;
@@ -148,8 +133,6 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   const YamlNode* windows = reader.take("windows");
   reader.finish();
   need(root, {"kind", "methods"}, reading);
-  if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "study")
-    reading.complain(at->at, fmt::format("kind: expected study, not {}", quote(kind)));
   read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);

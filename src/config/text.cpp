@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <sstream>
 
 namespace infold::config {
 namespace {
@@ -57,6 +58,13 @@ std::string quote(std::string_view text) {
   }
   if (i < text.size()) out += "...";
   return out + "'";
+}
+
+std::vector<std::string> words_of(std::string_view command) {
+  std::istringstream in{std::string(command)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
 }
 
 std::string_view trimmed(std::string_view text) {

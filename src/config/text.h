@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/diagnostic.h"
 
@@ -14,6 +15,9 @@ std::string quote(std::string_view text);
 
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
+std::vector<std::string> words_of(std::string_view command);
 
 struct TextFault {
   Position at;

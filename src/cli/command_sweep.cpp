@@ -1,0 +1,204 @@
+// infold sweep: one command over many values, into a database that a later run goes on with.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cli/app.h"
+#include "cli/build_mark.h"
+#include "cli/child.h"
+#include "cli/further_commands.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/systems.h"
+#include "config/source.h"
+#include "config/sweep_file.h"
+#include "report/output_file.h"
+#include "report/sweep_report.h"
+#include "study/sweep_run.h"
+
+namespace infold::cli {
+
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string out;
+  int jobs = 0;
+  bool fresh = false;
+  bool json = false;
+};
+
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  constexpr std::string_view kOwn = "infold: ";
+  return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
+}
+
+/// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
+std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file) {
+  const study::Sweep& sweep = file.sweep;
+  const auto refused = [](const std::vector<std::string>& words) {
+    std::string why = refuse_child(words);
+    return why.empty() ? refuse_words(words) : why;
+  };
+  if (std::string why = refused(sweep.command); !why.empty())
+    return config::at(file.shown, file.command_at, fmt::format("command: {}", why));
+  std::size_t below = sweep.points();
+  for (const study::SweepAxis& axis : sweep.axes) {
+    below /= axis.size();
+    for (std::size_t i = 0; i < axis.size(); ++i) {
+      std::string why = refused(sweep.words(i * below));
+      if (why.empty()) continue;
+      // Of columns that walk together, the one that alone is refused too.
+      const study::SweepColumn* guilty = &axis.columns.front();
+      for (const study::SweepColumn& column : axis.columns) {
+        std::vector<std::string> alone = sweep.command;
+        study::add_words(column.name, column.values[i], alone);
+        if (std::string again = refused(alone); !again.empty()) {
+          guilty = &column;
+          why = std::move(again);
+          break;
+        }
+      }
+      return config::at(file.shown, file.value_at.at(guilty->name)[i],
+                        why.starts_with(guilty->name) ? why : fmt::format("{}: {}", guilty->name, why));
+    }
+  }
+  return std::nullopt;
+}
+
+std::set<std::string> files_of(const study::Sweep& sweep) {
+  std::set<std::string> files;
+  const auto look_at = [&](const std::string& word) {
+    if (config::is_file_reference(word)) files.insert(word);
+  };
+  for (const std::string& word : sweep.command) look_at(word);
+  for (const study::SweepAxis& axis : sweep.axes) {
+    for (const study::SweepColumn& column : axis.columns) {
+      for (const std::string& value : column.values) look_at(value);
+    }
+  }
+  return files;
+}
+
+/// As a user would run it, without what differs from run to run.
+std::optional<study::PointResult> run_point(std::vector<std::string> words) {
+  // Points run side by side already.
+  if (words.front() == "compare" || words.front() == "explain") words.insert(words.end(), {"--threads", "1"});
+  words.insert(words.end(), {"--json", "--no-timing"});
+  const ChildResult child = run_child(words);
+  // What was stopped from outside says nothing about the point.
+  const bool stopped = child.signal == SIGKILL || child.signal == SIGTERM || child.signal == SIGINT;
+  if (!child.started || stopped || child.exit == kInterrupted) return std::nullopt;
+  study::PointResult result;
+  result.result = report::one_line_json(child.out).value_or("");
+  if (child.exit == kDone && !result.result.empty()) return result;
+  result.status = child.exit == kBadInput ? study::PointStatus::kRefused : study::PointStatus::kFailed;
+  result.message = first_line(child.err);
+  if (child.signal != 0) result.message = fmt::format("ended by signal {}: {}", child.signal, result.message);
+  if (result.message.empty()) result.message = fmt::format("exit code {}", child.exit);
+  return result;
+}
+
+std::string duration(double seconds) {
+  const auto s = static_cast<std::int64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
+
+study::SweepOutcome run_points(const study::Sweep& sweep, study::SweepStore& store, int jobs) {
+  using Clock = std::chrono::steady_clock;
+  const auto started = Clock::now();
+  Progress progress;
+  return study::run(sweep, store, jobs, run_point, [&](const study::SweepProgress& p) {
+    const auto now = static_cast<double>(p.finished - p.begun_with);
+    const std::chrono::duration<double> spent = Clock::now() - started;
+    std::string label = fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points);
+    if (now > 0)
+      label += fmt::format(", {} left",
+                           duration(spent.count() / now * static_cast<double>(p.points - p.finished)));
+    progress.show(label, static_cast<double>(p.finished) / static_cast<double>(p.points));
+    return !interrupted();
+  });
+}
+
+int failed(const std::string& message) {
+  bad_input(message);
+  return kFailed;
+}
+
+/// All points have results: the table of them, and the files.
+int finish(const Arguments& args, const study::Sweep& sweep, study::SweepStore& store,
+           const std::string& database, const std::string& csv) {
+  report::SweepTable table;
+  if (const auto why =
+          store.read([&](std::size_t point, study::PointResult r) { table.add(point, std::move(r)); });
+      !why.empty())
+    return failed(why);
+  const report::SweepReport report{.sweep = sweep, .table = table, .database = database, .csv = csv};
+  auto file = report::OutputFile::open(csv);
+  if (const auto* why = std::get_if<std::string>(&file)) return failed(*why);
+  if (const auto why = std::get<report::OutputFile>(file).commit(report::sweep_csv(report)); !why.empty())
+    return failed(why);
+  if (const auto why = store.finish(table.columns(), table.rows_key()); !why.empty()) return failed(why);
+  if (table.count(study::PointStatus::kRefused) == sweep.points())
+    return bad_input(
+        fmt::format("{}: no point can be run; the first: {}", sweep.name, table.rows().front().message));
+  if (const auto why = report::refuse_show(report)) return bad_input(*why);
+  print(args.json ? report::sweep_json(report) : report::sweep_text(report));
+  return table.count(study::PointStatus::kFailed) > 0 ? kFailed : kDone;
+}
+
+int sweep_command(const Arguments& args) {
+  const auto loaded = config::load_sweep(args.file);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  const auto& file = std::get<config::SweepFile>(loaded);
+  if (const auto error = refuse_words_of(file)) return bad_file(*error);
+  const std::string out = args.out.empty() ? file.stem : args.out;
+  const std::string database = out + ".db";
+  const std::string csv = out + ".csv";
+  // Nobody should wait for a table that can not be written.
+  if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
+    return bad_input(*why);
+  auto opened = study::SweepStore::open(
+      {.path = database, .made_by = build_mark(files_of(file.sweep)), .fresh = args.fresh}, file.sweep);
+  if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(*why);
+  auto& store = std::get<study::SweepStore>(opened);
+  const study::SweepOutcome outcome = run_points(file.sweep, store, args.jobs);
+  if (outcome.complete()) return finish(args, file.sweep, store, database, csv);
+  const std::string kept = fmt::format("{} of {} points are in {}; the same command goes on from there",
+                                       outcome.progress.finished, outcome.progress.points, database);
+  if (!outcome.store_failed.empty()) return failed(fmt::format("{}; {}", outcome.store_failed, kept));
+  if (interrupted()) {
+    bad_input(fmt::format("interrupted: {}", kept));
+    return kInterrupted;
+  }
+  return failed(fmt::format("some points were killed on the way: {}", kept));
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("sweep", "a command over many values, in parallel, into a database and a CSV file");
+  command->add_option("file", args->file, "YAML file, or the name of a shipped sweep")->required();
+  command->add_option("-o,--out", args->out,
+                      "results go to OUT.db and OUT.csv (default: the file's name, here)");
+  command->add_option("-j,--jobs", args->jobs, "points at a time (default: one a core)")
+      ->check(CLI::Range(1, 256));
+  command->add_flag("--fresh", args->fresh, "throw away the results that are there, and begin again");
+  command->add_flag("--json", args->json, "print JSON");
+  command->footer(
+      "A sweep that was stopped, in whatever way, goes on with the same command.\n"
+      "Example:\n  infold sweep table-knee --out knee");
+  command->callback([args, &exit] { exit = sweep_command(*args); });
+}
+
+}  // namespace infold::cli

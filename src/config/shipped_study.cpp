@@ -1,0 +1,38 @@
+// Names of studies to their text.
+#include "config/shipped_study.h"
+
+#include <fmt/format.h>
+
+#include "config/suggest.h"
+#include "config/text.h"
+#include "embedded_studies.h"
+
+namespace infold::config {
+
+std::variant<Source, NoSource> find_study(std::string_view name) {
+  if (is_file_reference(name)) return read_source(std::filesystem::path(name), kLargestFile);
+  std::vector<std::string> names;
+  for (const embedded::File& f : embedded::studies()) {
+    names.emplace_back(f.path.substr(0, f.path.rfind('.')));
+    if (names.back() == name) {
+      const std::string shown = fmt::format("studies/{}", f.path);
+      return Source{shown, "study:" + shown, std::string(name), {}, true, std::string(f.text)};
+    }
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::string hint = did_you_mean(name, views);
+  if (hint.empty()) hint = fmt::format(" (there are: {})", fmt::join(names, ", "));
+  return NoSource{fmt::format("unknown study {}{}", quote(name), hint)};
+}
+
+std::optional<Diagnostic> refuse_kind(const YamlNode& root, std::string_view wanted,
+                                      const std::string& file) {
+  const YamlNode* kind = root.find("kind");
+  if (kind == nullptr || kind->kind != YamlNode::Kind::kScalar || kind->text == wanted) return std::nullopt;
+  const bool other_command = kind->text == "study" || kind->text == "sweep";
+  return at(file, kind->at,
+            fmt::format("kind: expected {}, not {}{}", wanted, quote(kind->text),
+                        other_command ? fmt::format(" (run it with 'infold {}')", kind->text) : ""));
+}
+
+}  // namespace infold::config

@@ -1,0 +1,21 @@
+// Studies and sweeps that are part of the program, or a user's own in files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "config/diagnostic.h"
+#include "config/source.h"
+#include "config/yaml_tree.h"
+
+namespace infold::config {
+
+/// By the name of a shipped one, or by file.
+std::variant<Source, NoSource> find_study(std::string_view name_or_file);
+
+/// A file that says it is of another kind is not read any further: the rest would be complained of too.
+std::optional<Diagnostic> refuse_kind(const YamlNode& root, std::string_view wanted, const std::string& file);
+
+}  // namespace infold::config

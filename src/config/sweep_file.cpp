@@ -1,0 +1,172 @@
+// The file's keys; what is varied is known to make sense as far as no command is asked.
+#include "config/sweep_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "config/overrides.h"
+#include "config/reader.h"
+#include "config/shipped_study.h"
+#include "config/sweep_range.h"
+
+namespace infold::config {
+
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestCommand = 4096;
+constexpr std::size_t kMostColumns = 32;
+
+class AxesReader {
+ public:
+  AxesReader(SweepFile& file, Reading& reading) : file_(file), reading_(reading) {}
+
+  void read(const YamlNode* list) {
+    if (list == nullptr) return;
+    if (list->kind != YamlNode::Kind::kList || list->children.empty())
+      return reading_.complain(list->key_at, "axes: expected a list with at least one entry");
+    for (const YamlNode& node : list->children) read_axis(node);
+    if (file_.sweep.columns().size() > kMostColumns)
+      reading_.complain(list->key_at, fmt::format("axes: more than {} things vary", kMostColumns));
+    if (reading_.problems.empty() && file_.sweep.points() > study::Sweep::kMostPoints) {
+      reading_.complain(list->key_at, fmt::format("axes: their product is more than the limit of {} points",
+                                                  study::Sweep::kMostPoints));
+    }
+  }
+
+ private:
+  void read_axis(const YamlNode& node) {
+    if (node.kind != YamlNode::Kind::kMap || node.children.empty()) {
+      return reading_.complain(
+          node.at, fmt::format("axes: expected what varies and its values ('--algo: [ring, tree]'), not {}",
+                               kind_text(node.kind)));
+    }
+    study::SweepAxis axis;
+    for (const YamlNode& column : node.children) read_column(column, axis);
+    file_.sweep.axes.push_back(std::move(axis));
+  }
+
+  void read_column(const YamlNode& node, study::SweepAxis& axis) {
+    study::SweepColumn column{.name = node.key, .values = {}};
+    std::vector<Position>& places = file_.value_at[column.name];
+    if (!places.empty())
+      return reading_.complain(node.key_at, fmt::format("axes: {} is there twice", quote(node.key)));
+    if (node.kind == YamlNode::Kind::kMap) {
+      read_range(node, column);
+      places.assign(std::max<std::size_t>(1, column.values.size()), node.at);
+    } else {
+      const bool list = node.kind == YamlNode::Kind::kList;
+      for (const YamlNode& item :
+           list ? std::span<const YamlNode>(node.children) : std::span<const YamlNode>(&node, 1)) {
+        read_value(item, column);
+        places.push_back(item.at);
+      }
+    }
+    if (column.values.empty()) {
+      if (reading_.problems.empty())
+        reading_.complain(node.key_at, fmt::format("axes: {} has no values", quote(node.key)));
+      column.values.emplace_back();  // so that the rest can be read
+    }
+    if (!column.is_option()) check_parameter(column, node.key_at, places);
+    if (!axis.columns.empty() && axis.size() != column.values.size()) {
+      return reading_.complain(node.key_at, fmt::format("axes: {} has {} values and walks together with {}, "
+                                                        "which has {}",
+                                                        quote(node.key), column.values.size(),
+                                                        quote(axis.columns.front().name), axis.size()));
+    }
+    axis.columns.push_back(std::move(column));
+  }
+
+  void read_value(const YamlNode& node, study::SweepColumn& column) {
+    std::string text;
+    if (node.kind != YamlNode::Kind::kScalar) {
+      // Nothing stands nowhere: point at the key instead, where there is one.
+      const bool nothing = node.kind == YamlNode::Kind::kNull && node.key_at.line > 0;
+      reading_.complain(nothing ? node.key_at : node.at,
+                        fmt::format("axes: {}: expected a value, not {}", column.name, kind_text(node.kind)));
+    } else if (const auto complaint = assign_words(column.name, node.text, kLongestName, text)) {
+      reading_.complain(node.at, fmt::format("axes: {}", *complaint));
+    }
+    column.values.push_back(std::move(text));
+  }
+
+  void read_range(const YamlNode& node, study::SweepColumn& column) {
+    MapReader reader(node, column.name, reading_);
+    std::string from;
+    std::string to;
+    std::string step;
+    std::string factor;
+    reader.words("from", kLongestName, from);
+    reader.words("to", kLongestName, to);
+    reader.words("step", kLongestName, step);
+    reader.words("factor", kLongestName, factor);
+    reader.finish();
+    need(node, {"from", "to"}, reading_);
+    if (node.find("from") == nullptr || node.find("to") == nullptr) return;
+    if (step.empty() == factor.empty())
+      return reading_.complain(node.at, fmt::format("{}: give either 'step' or 'factor'", column.name));
+    auto values = expand_range({from, to, step, factor}, study::Sweep::kMostPoints);
+    if (const auto* error = std::get_if<ParseError>(&values))
+      return reading_.complain(node.at, fmt::format("{}: {}", column.name, error->message));
+    column.values = std::move(std::get<std::vector<std::string>>(values));
+  }
+
+  /// The first of a column's faults, with where it stands.
+  void check_parameter(const study::SweepColumn& column, Position key_at,
+                       const std::vector<Position>& places) {
+    for (std::size_t i = 0; i < column.values.size(); ++i) {
+      if (column.values[i].empty()) continue;
+      study::SystemSpec any;
+      const std::string assignment = fmt::format("{}={}", column.name, column.values[i]);
+      auto wrong = apply_override(any, assignment);
+      if (!wrong) continue;
+      const bool unknown = wrong->starts_with("--set: unknown") || wrong->starts_with("--set: '");
+      const std::string option = unknown ? "; options begin with '-'" : "";
+      return reading_.complain(unknown ? key_at : places[std::min(i, places.size() - 1)], *wrong + option);
+    }
+  }
+
+  SweepFile& file_;
+  Reading& reading_;
+};
+
+}  // namespace
+
+Result<SweepFile> load_sweep(std::string_view name_or_file) {
+  auto found = find_study(name_or_file);
+  if (auto* none = std::get_if<NoSource>(&found))
+    return Diagnostic{is_file_reference(name_or_file) ? std::string(name_or_file) : "", 0, 0, none->why};
+  const Source& source = std::get<Source>(found);
+  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
+  const auto& root = std::get<YamlNode>(parsed);
+
+  if (auto other = refuse_kind(root, "sweep", source.shown)) return std::move(*other);
+
+  Reading reading;
+  reading.file = source.shown;
+  SweepFile file;
+  file.shown = source.shown;
+  file.stem = source.stem;
+  file.sweep.name = source.stem;
+  MapReader reader(root, "", reading);
+  std::string kind;
+  std::string command;
+  reader.words("kind", kLongestName, kind);
+  reader.words("name", kLongestName, file.sweep.name);
+  reader.words("summary", kLongestName, file.sweep.summary);
+  reader.words("command", kLongestCommand, command);
+  reader.word_list("show", kLongestName, file.sweep.show);
+  const YamlNode* axes = reader.take("axes");
+  reader.finish();
+  need(root, {"kind", "command", "axes"}, reading);
+  if (const YamlNode* at = root.find("command")) file.command_at = at->at;
+  file.sweep.command = words_of(command);
+  AxesReader(file, reading).read(axes);
+  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  return file;
+}
+
+}  // namespace infold::config

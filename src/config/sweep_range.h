@@ -1,0 +1,23 @@
+// "from 1 KiB to 1 MiB by a factor of 2": the values of a range, exact whatever the unit.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/units.h"
+
+namespace infold::config {
+
+struct RangeText {
+  std::string_view from;
+  std::string_view to;
+  std::string_view step;    ///< empty: there is a factor
+  std::string_view factor;  ///< a whole number from 2 on
+};
+
+/// Whole numbers, sizes, times, rates or clocks, all of a kind; both ends are included if they are met.
+Parsed<std::vector<std::string>> expand_range(const RangeText& range, std::size_t most);
+
+}  // namespace infold::config

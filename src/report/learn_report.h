@@ -1,0 +1,23 @@
+// A training over the simulated machine: how its loss went down, and how far its weights are from those of
+// one process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/learn_run.h"
+
+namespace infold::report {
+
+struct LearnReport {
+  std::string system;
+  int gpus = 0;
+  int batch = 0;
+  std::string dtype;
+  std::vector<study::LearnResult> runs;  ///< of the same training, at least one
+};
+
+std::string learn_text(const LearnReport& report);
+std::string learn_json(const LearnReport& report);
+
+}  // namespace infold::report

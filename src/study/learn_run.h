@@ -1,0 +1,55 @@
+// A small network trained for real over the ranks of a simulated machine, which sums every gradient, and the
+// same in one process for comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "study/collective_run.h"
+#include "study/method.h"
+
+namespace infold::study {
+
+struct LearnJob {
+  const SystemSpec* system = nullptr;  ///< passed check()
+  int gpus = 0;
+  Method method;
+  std::optional<coll::Protocol> protocol;       ///< none: chosen by size
+  coll::DataType type = coll::DataType::kFp32;  ///< of gradients on their way; not integers
+  std::vector<int> hidden = {16, 16};           ///< neurons of each hidden layer
+  int batch = 16;                               ///< samples of a rank in a step
+  int steps = 200;
+  float rate = 0.2F;  ///< by which weights follow the mean gradient
+  std::uint64_t seed = 1;
+};
+
+/// The same training in one process that adds the ranks' gradients in the order of ranks.
+struct LearnReference {
+  std::vector<float> loss;  ///< before each step, mean over its samples
+  double accuracy = 0;      ///< of all data, after the last step
+};
+
+struct LearnResult {
+  std::vector<int> layers;
+  std::size_t parameters = 0;
+  const coll::Algorithm* algorithm = nullptr;  ///< that was used
+  coll::Protocol protocol = coll::Protocol::kSimple;
+  coll::Engine engine = coll::Engine::kSm;
+  std::vector<float> loss;  ///< as the ranks saw it
+  double accuracy = 0;
+  sim::Time all_reduce;                 ///< mean
+  std::uint64_t wrong = 0;              ///< sums, over all steps and ranks, that rounding does not explain
+  std::uint64_t different_weights = 0;  ///< after the last step, of all ranks, from the reference's bits
+  double largest_difference = 0;        ///< of any weight of any rank from the reference's
+  double ranks_apart = 0;               ///< the largest difference of a weight between ranks
+  LearnReference reference;
+};
+
+using LearnOutcome = std::variant<LearnResult, JobRefused, Deadlock, Interrupted>;
+
+LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going);
+
+}  // namespace infold::study

@@ -1,0 +1,39 @@
+// Vectors of all ranks, summed by the simulated machine: packets carry the values, and GPUs or switches add
+// them where and when the timing model says so.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "coll/execution.h"
+#include "coll/values.h"
+#include "gpu/machine.h"
+#include "study/collective_run.h"
+
+namespace infold::study {
+
+class SimulatedSum {
+ public:
+  /// An all-reduce of sums. Requires: !refuse(job); what the job points to must outlive it.
+  explicit SimulatedSum(const CollectiveJob& job);
+
+  struct Sums {
+    sim::Time time;           ///< from the ranks' coming to the collective to the end of the last
+    std::uint64_t wrong = 0;  ///< elements, over all ranks, that are off by more than rounding explains
+  };
+  coll::Engine engine() const { return program_.engine; }
+  /// Takes what each rank has, and replaces it with what it gets.
+  std::variant<Sums, Deadlock> add_up(std::span<std::vector<float>> ranks);
+
+ private:
+  coll::Program program_;
+  gpu::Machine machine_;
+  std::vector<int> gpus_;
+  coll::Buffers buffers_;
+  coll::Values values_;
+  std::unique_ptr<coll::Execution> execution_;
+};
+
+}  // namespace infold::study
