@@ -25,8 +25,9 @@ std::uint64_t largest_summand(DataType type, int ranks) {
   return static_cast<std::uint64_t>(std::clamp(std::floor(whole_numbers(type) / ranks), 1.0, 1000.0));
 }
 
-/// `most`: largest_summand(). Inputs are such that results are exact in any order of operations, and that no contribution is neutral:
-/// one that is lost or counted twice changes the result, however coarse the type and however many the ranks.
+/// `most`: largest_summand(). Inputs are such that results are exact in any order of operations, and that no
+/// contribution is neutral: one that is lost or counted twice changes the result, however coarse the type and
+/// however many the ranks.
 double generate(DataType type, ReduceOp op, int ranks, std::uint64_t most, std::uint64_t random) {
   const auto up_to = [&](std::uint64_t n) { return static_cast<double>(random / 2 % n); };
   const double sign = random % 2 == 0 ? 1 : -1;
