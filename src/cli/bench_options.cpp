@@ -45,7 +45,6 @@ std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<st
   if (auto e = size_of_option("-e", args.end, end)) return e;
   if (auto e = size_of_option("-i", args.increment, increment)) return e;
   if (begin > end) return fmt::format("-b {} is more than -e {}", args.begin, args.end);
-  if (args.factor == 1 || args.factor < 0) return std::string("-f must be 2 or more");
   if (args.factor == 0 && increment == 0 && begin != end) return std::string("-i must be more than 0");
   for (std::int64_t n = begin; n <= end;) {
     if (sizes.size() == kMaxPoints)
@@ -144,7 +143,8 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
                "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
-  c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line");
+  c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line")
+      ->check(CLI::Range(2, 1 << 30).description(""));
   c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
   c.add_option("-g,--ngpus", a.gpus, "use the first so many GPUs of the system (default: all)")
       ->check(CLI::Range(1, 1024));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -18,6 +17,7 @@
 #include "config/program_file.h"
 #include "config/tuning_file.h"
 #include "report/bench_report.h"
+#include "report/output_file.h"
 #include "study/choice.h"
 
 namespace infold::cli {
@@ -135,6 +135,10 @@ class BenchCommand {
     if (options_.engines.size() > 1) return bad_input("--tune and --tuning are for one engine");
     if (!args_.tune.empty()) {
       table_ = {options_.collective, systems.front().name, gpus_of(systems.front()), {}};
+      auto opened = report::OutputFile::open(args_.tune);
+      if (const auto* why = std::get_if<std::string>(&opened))
+        return bad_input(fmt::format("--tune: {}", *why));
+      tuned_.emplace(std::move(std::get<report::OutputFile>(opened)));
       return kDone;
     }
     auto loaded = config::load_tuning(args_.tuning);
@@ -145,11 +149,10 @@ class BenchCommand {
     return kDone;
   }
 
-  bool write_tuning() const {
-    std::ofstream file(args_.tune);
-    file << config::tuning_text(table_) << std::flush;
-    if (!file) bad_input(fmt::format("--tune: can not write {}", args_.tune));
-    return bool(file);
+  bool write_tuning() {
+    const std::string why = tuned_->commit(config::tuning_text(table_));
+    if (!why.empty()) bad_input(fmt::format("--tune: {}", why));
+    return why.empty();
   }
 
   /// All that was asked for at one size: each combination, of which "auto" is one.
@@ -165,7 +168,7 @@ class BenchCommand {
   }
 
   int run_offers(const study::CollectiveJob& job) {
-    std::optional<std::pair<sim::Time, study::Choice>> best;
+    std::vector<std::pair<study::Choice, sim::Time>> tried;
     for (const auto* algorithm : options_.algorithms) {
       for (const auto protocol : options_.protocols) {
         std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
@@ -174,13 +177,25 @@ class BenchCommand {
         if (chosen) offers = {choose(job, offers)};
         for (const study::Choice& choice : offers) {
           if (const int exit = run_one(job, choice, chosen); exit != kDone) return exit;
-          const sim::Time time = report_.rows.back().result.time;
-          if (!best || time < best->first) best = {time, choice};
+          tried.emplace_back(choice, report_.rows.back().result.time);
         }
       }
     }
-    if (!args_.tune.empty()) table_.add(job.bytes, best->second);
+    if (!args_.tune.empty()) tune(job, tried);
     return kDone;
+  }
+
+  /// The best of a size goes into the table; what auto would have lost is told.
+  void tune(const study::CollectiveJob& job, const std::vector<std::pair<study::Choice, sim::Time>>& tried) {
+    const auto& best = *std::ranges::min_element(tried, {}, [](const auto& t) { return t.second; });
+    table_.add(job.bytes, best.first);
+    std::vector<study::Choice> offers;
+    for (const auto& [choice, time] : tried) offers.push_back(choice);
+    const study::Choice chosen = study::choose(job, offers);
+    const sim::Time time =
+        tried[static_cast<std::size_t>(std::ranges::find(offers, chosen) - offers.begin())].second;
+    const double share = time.in_us() / best.second.in_us() - 1;
+    if (!report_.auto_loss || share > report_.auto_loss->share) report_.auto_loss = {share, job.bytes};
   }
 
   /// What the table says, if it is among the offers; otherwise by estimate.
@@ -204,6 +219,7 @@ class BenchCommand {
     row.gpus = job.gpus;
     row.bytes = job.bytes;
     row.count = job.bytes.count() / coll::size_of(job.type).count();
+    if (!args_.tune.empty() && choice.algorithm != nullptr) row.estimate_us = study::estimate_us(job, choice);
     const std::string label =
         fmt::format("{} {} {} {} B", row.system, row.algo, row.proto, row.bytes.count());
     auto outcome = study::run(job, [&](double share) {
@@ -225,6 +241,7 @@ class BenchCommand {
   BenchOptions options_;
   report::BenchReport report_;
   study::TuningTable table_;  // being written, or to choose by
+  std::optional<report::OutputFile> tuned_;
   Progress progress_;
   bool wrong_ = false;
 };
@@ -255,6 +272,11 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit) {
   command->callback([args, command, &exit] {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
     std::optional<coll::Program> program;
+    for (const char* option : {"--algo", "--proto", "--engine", "--tune", "--tuning"}) {
+      if (args->program.empty() || command->count(option) == 0) continue;
+      exit = bad_input(fmt::format("{}: --program brings its own steps; leave it out", option));
+      return;
+    }
     if (!args->program.empty() && (exit = take_program(*args, program)) != kDone) return;
     auto understood = understand(*args);
     if (const auto* complaint = std::get_if<std::string>(&understood)) {

@@ -9,6 +9,7 @@
 #include "cli/bench_options.h"
 #include "cli/systems.h"
 #include "report/program_report.h"
+#include "study/choice.h"
 
 namespace infold::cli {
 
@@ -44,6 +45,12 @@ int show(const Arguments& args) {
   job.bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus);
   job.root = words.root;
   job.gpus = gpus;
+  if (job.algorithm == nullptr) {
+    const auto offers = study::offers_of(job, nullptr, job.protocol);
+    job.algorithm = offers.front().algorithm;
+    if (auto why = study::refuse(job)) return bad_input(*why);
+    job.algorithm = study::choose(job, offers).algorithm;
+  }
   if (auto why = study::refuse(job)) return bad_input(*why);
   const coll::Program program = study::program_of(job);
   const report::ProgramHeading heading{job.algorithm->name, system.name};
@@ -60,7 +67,7 @@ void add_program(CLI::App& app, int& exit) {
   CLI::App* c = app.add_subcommand("program", "the steps that an algorithm compiles a collective into");
   c->add_option("what", args->what, "show")->required();
   c->add_option("collective", b.collective, "which collective")->capture_default_str();
-  c->add_option("--algo", b.algorithms, "algorithm")->capture_default_str();
+  c->add_option("--algo", b.algorithms, "algorithm; auto: choose")->capture_default_str();
   c->add_option("--engine", b.engines, "who carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();

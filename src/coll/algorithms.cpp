@@ -18,6 +18,7 @@ constexpr std::array kTree = {kAllReduce, kBroadcast, kReduce, kBarrier};
 constexpr std::array kHalvingDoubling = {kAllReduce, kReduceScatter, kAllGather, kBarrier};
 constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
                                 kReduce,    kAllToAll,      kBarrier};
+constexpr std::array kDirectPuts = {kAllGather, kAllToAll};
 constexpr std::array kOnlyAllReduce = {kAllReduce};
 constexpr std::array kInNetwork = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
 
@@ -29,9 +30,9 @@ constexpr std::array kAlgorithms = {
     Algorithm{"halving-doubling", "exchanges of halves, quarters, eighths ... and back; any number of ranks",
               kHalvingDoubling, write_halving_doubling},
     Algorithm{"direct", "one shot: every rank sends to every other, each reduces for itself", kDirect,
-              write_direct, /*puts=*/true, /*floods=*/true},
+              write_direct, kDirectPuts, /*floods=*/true},
     Algorithm{"two-shot", "every rank gets its share from all, reduces it and stores it into all outputs",
-              kOnlyAllReduce, write_two_shot, /*puts=*/true},
+              kOnlyAllReduce, write_two_shot, kOnlyAllReduce},
     Algorithm{"hierarchical", "rings within groups and between groups, or along the sides of a grid",
               kOnlyAllReduce, write_hierarchical},
     Algorithm{"ccube", "the two trees, but a chunk's broadcast starts as soon as it is reduced",
@@ -40,19 +41,19 @@ constexpr std::array kAlgorithms = {
               .about = "workgroups have switches sum and multicast what they stage, as NCCL's NVLS",
               .collectives = kInNetwork,
               .write = write_nvls,
-              .puts = true,
+              .puts = kInNetwork,
               .in_network = true},
     Algorithm{.name = "inc-pull",
               .about = "collective engines ask switches for sums of their parts and multicast them; no SM",
               .collectives = kInNetwork,
               .write = write_inc_pull,
-              .puts = true,
+              .puts = kInNetwork,
               .in_network = true},
     Algorithm{.name = "inc-push",
               .about = "collective engines send to switches, which sum and multicast the results; no SM",
               .collectives = kInNetwork,
               .write = write_inc_push,
-              .puts = true,
+              .puts = kInNetwork,
               .in_network = true},
 };
 
@@ -77,6 +78,10 @@ Program alone(const Request& request, bool in_network) {
 
 bool Algorithm::offers(Collective c) const {
   return std::ranges::find(collectives, c) != collectives.end();
+}
+
+bool Algorithm::needs_simple(Collective c) const {
+  return std::ranges::find(puts, c) != puts.end();
 }
 
 std::span<const Algorithm> algorithms() {

@@ -31,11 +31,13 @@ struct Algorithm {
   std::string_view about;
   std::span<const Collective> collectives;  ///< that it offers
   Program (*write)(const Request&);         ///< for two ranks or more
-  bool puts = false;                        ///< stores into outputs, which only the protocol Simple can fence
+  std::span<const Collective> puts = {};    ///< in which it stores into others' outputs
   bool floods = false;                      ///< every chunk goes to every rank
   bool in_network = false;                  ///< needs switches that reduce; brings its own engine
 
   bool offers(Collective c) const;
+  /// Stores into outputs can only be fenced, and flags can not hide in them: only Simple will do.
+  bool needs_simple(Collective c) const;
 };
 
 std::span<const Algorithm> algorithms();

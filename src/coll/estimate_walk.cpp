@@ -17,21 +17,25 @@ double per_ps(sim::Bandwidth b) {
 
 sim::Time Walk::run(sim::Time limit) {
   for (std::size_t w = 0; w < walkers_.size(); ++w) poke(w, sim::Time{});
+  sim::Time now;
   while (true) {
-    const sim::Time flow = fluid_.next();
-    if (pokes_.empty() && flow == sim::Time::never()) break;
-    if (sim::min(pokes_.empty() ? flow : pokes_.top().at, flow) >= limit) return sim::Time::never();
-    if (!pokes_.empty() && pokes_.top().at <= flow) {
-      const Poke p = pokes_.top();
+    if (!pokes_.empty() && pokes_.top().at <= now) {
+      const std::size_t walker = pokes_.top().walker;
       pokes_.pop();
-      look(p.walker, p.at);
+      look(walker, now);
+    } else if (fluid_.ends_by(now)) {
+      end_flow(fluid_.end_next(), now);
     } else {
-      end_flow(fluid_.end_next(), flow);
+      const sim::Time flow = fluid_.next();
+      if (pokes_.empty() && flow == sim::Time::never()) break;
+      now = pokes_.empty() ? flow : sim::min(pokes_.top().at, flow);
+      if (now >= limit) break;
     }
   }
   sim::Time end;
   for (std::size_t w = 0; w < walkers_.size(); ++w) {
-    if (walkers_[w].step < program_.lists[w].size()) return sim::Time::never();  // it can not end
+    // It can not end, or not before the limit; what is left when all is sent are slots given back.
+    if (walkers_[w].step < program_.lists[w].size() || !walkers_[w].queue.empty()) return sim::Time::never();
     end = sim::max(end, walkers_[w].done);
   }
   return machine_.gpu.launch_gap + costs_.start + end;
@@ -83,24 +87,28 @@ bool Walk::take(std::size_t walker, sim::Time now) {
   const sim::Time start = added + costs_.command;
   const bool loads = polls(s) ? s.uses_input || s.uses_held : s.loads() > 0;
   sim::Time trip = loads ? machine_.gpu.l2.latency + machine_.gpu.hbm.access : sim::Time{};
-  if (polls(s) && s.receives()) trip = sim::max(trip, poll());
+  // What is polled for is here when it is seen, and own data were loaded while it was waited for.
+  const bool waited = polls(s) && s.receives();
+  if (waited) trip = sim::max(trip, poll());
   const auto wire = static_cast<double>(encoding_.wire(slice).count());
   const auto trips = static_cast<std::int64_t>(std::ceil(wire / window_));
+  const sim::Time ready = waited ? start : start + trip;
+  const sim::Time loaded = ready + trip * (trips - 1);
   w.sends = !adds_first;  // the engines send while the next slice is added
-  w.issues_at = adds_first ? added : start + trip * trips;
+  w.issues_at = adds_first ? added : loaded;
   poke(walker, w.issues_at);
   Sending sending;
   sending.step = w.step;
   sending.wire = wire;
-  sending.ready = start + trip;
-  sending.loaded = start + trip * trips;
+  sending.ready = ready;
+  sending.loaded = loaded;
   sending.most = trip > sim::Time{} ? window_ / static_cast<double>(trip.count_ps()) : kUnbound;
   if (program_.engine == Engine::kSm) {
     const gpu::GpuSpec& gpu = machine_.gpu;
     const double port = static_cast<double>(gpu.sm_port.count() * gpu.clock.count_hz()) * 1e-12;
     sending.most = std::min(sending.most, port / s.loads());
   }
-  plan_flows(w, s, walker / static_cast<std::size_t>(program_.channels), sending);
+  plan_flows(walker, s, sending);
   for (int i = 0; i < s.to.size(); ++i) {
     Pipe& out = pipe(w, w.step, s.from.size() + i);
     out.slots[out.sent % slots_].first = out.slots[out.sent % slots_].last = sim::Time::never();
@@ -153,7 +161,10 @@ void Walk::pass_flags(std::size_t walker, const Step& s, sim::Time now) {
 }
 
 /// One flow a receiver, or one that stays here. What is loaded and stored once counts once for all.
-void Walk::plan_flows(const Walker& w, const Step& s, std::size_t rank, Sending& sending) const {
+void Walk::plan_flows(std::size_t walker, const Step& s, Sending& sending) const {
+  const Walker& w = walkers_[walker];
+  const std::size_t rank = walker / static_cast<std::size_t>(program_.channels);
+  const double together = sent_together(walker, w.step, sending.wire);
   const bool on_chip = program_.engine == Engine::kAce;
   const int received = on_chip ? 0 : s.from.size();
   const double here = received + int{s.uses_input} + int{s.uses_held} + int{s.writes_output};
@@ -163,7 +174,7 @@ void Walk::plan_flows(const Walker& w, const Step& s, std::size_t rank, Sending&
     if (here > 0) shares.push_back({memories_[rank], here / flows});
     if (!s.sends()) continue;
     const Pipe& out = pipe(w, w.step, s.from.size() + i);
-    const double slower = 1 + unevenness(out, sending.wire);
+    const double slower = 1 + unevenness(out, sending.wire, together);
     for (const Fluid::Share& link : ways_[out.way].shares)
       shares.push_back({link.resource, link.weight * slower});
     if (!on_chip || s.lands) shares.push_back({memories_[static_cast<std::size_t>(s.to[i])], 1});
@@ -180,7 +191,7 @@ bool Walk::begin_sending(std::size_t walker, sim::Time now) {
   for (int i = 0; encoding_.flags_inside && !s.lands && i < s.to.size(); ++i) {
     Pipe& out = pipe(w, sending.step, s.from.size() + i);
     Slot& slot = out.slots[sending.slots[static_cast<std::size_t>(i)]];
-    slot.first = now + ways_[out.way].latency + poll();
+    slot.first = now + ways_[out.way].latency + first_piece(sending.wire) + poll();
     poke(out.receiver, slot.first);
   }
   // What fits the window at the end leaves while the walker is free.
@@ -222,7 +233,7 @@ bool Walk::end_sending(std::size_t walker, sim::Time now) {
     const sim::Time way = ways_[out.way].latency;
     Slot& slot = out.slots[sending.slots[static_cast<std::size_t>(i)]];
     if (encoding_.flags_inside && !s.lands) {
-      slot.last = now + way + poll();
+      slot.last = sim::max(slot.first, now + way + poll());
       w.done = sim::max(w.done, now + way * 2);
     } else {
       // Written, acknowledged, fenced, and only then announced.
@@ -239,7 +250,7 @@ bool Walk::end_sending(std::size_t walker, sim::Time now) {
 /// A slice is there when its slowest link has brought its part. Its blocks go round the links, from one
 /// that chance (or a hash, in every round) picks: how much more than the mean a link may get, one
 /// deviation.
-double Walk::unevenness(const Pipe& out, double wire) const {
+double Walk::unevenness(const Pipe& out, double wire, double together) const {
   const net::FabricSpec& fabric = machine_.fabric;
   const double lanes = ways_[out.way].lanes;
   if (lanes < 2 || out.rivals <= 0) return 0;
@@ -249,7 +260,28 @@ double Walk::unevenness(const Pipe& out, double wire) const {
   const double part = std::min(rounds, 1.0);
   const bool hashed = fabric.interleave == net::Interleave::kHash;
   const double variance = hashed ? part * (1 - part / 2) : partial * (1 - partial);
-  return std::sqrt(out.rivals * variance) / (out.rivals * rounds);
+  const double pieces = out.rivals * together;
+  return std::sqrt(pieces * variance) / (pieces * rounds);
+}
+
+/// Slices that a walker sends one after the other without waiting are under way together, as far as they fit
+/// its window, and even each other out.
+double Walk::sent_together(std::size_t walker, std::size_t step, double wire) const {
+  const auto& list = program_.lists[walker];
+  const auto most = static_cast<std::size_t>(std::max(1.0, window_ / wire));
+  const auto freely = [&](std::size_t i) { return list[i].sends() && !list[i].receives(); };
+  if (!freely(step)) return 1;
+  std::size_t first = step;
+  std::size_t end = step + 1;
+  while (first > 0 && end - first < most && freely(first - 1)) --first;
+  while (end < list.size() && end - first < most && freely(end)) ++end;
+  return static_cast<double>(end - first);
+}
+
+/// What a warp stores at once comes over one link, and is taken when all of it is there.
+sim::Time Walk::first_piece(double wire) const {
+  const auto access = static_cast<double>(encoding_.wire(sim::Bytes{encoding_.access}).count());
+  return sim::Time::ps(static_cast<std::int64_t>(std::min(access, wire) / link_rate_));
 }
 
 /// A short kernel that adds a slice: its launch, and its workgroups' loads through their SMs' ports.

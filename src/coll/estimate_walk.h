@@ -98,7 +98,7 @@ class Walk {
   static Costs costs_of(const Program& program, const gpu::MachineSpec& machine);
   double memory_rate() const;
   double through_switches() const;
-  void plan_flows(const Walker& w, const Step& s, std::size_t rank, Sending& sending) const;
+  void plan_flows(std::size_t walker, const Step& s, Sending& sending) const;
   Way way(const net::Blueprint& fabric, const net::Routes& routes, int from, int to);
   void connect(const net::Blueprint& fabric, const net::Routes& routes, std::span<const int> gpus);
   void count_rivals();
@@ -113,7 +113,9 @@ class Walk {
   void pass_flags(std::size_t walker, const Step& s, sim::Time now);
   void give_back(std::size_t walker, const Step& s, sim::Time now);
   sim::Time inputs_there(const Walker& w, const Step& s) const;
-  double unevenness(const Pipe& out, double wire) const;
+  double unevenness(const Pipe& out, double wire, double together) const;
+  double sent_together(std::size_t walker, std::size_t step, double wire) const;
+  sim::Time first_piece(double wire) const;
   sim::Time adding_time(sim::Bytes slice, int loads) const;
   bool polls(const Step& s) const { return encoding_.flags_inside && !s.only_flags(); }
   /// From data's or a flag's being there to a warp's having them.

@@ -7,6 +7,7 @@
 namespace infold::coll {
 
 Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most, sim::Time now) {
+  move_on(now);
   if (free_.empty()) {
     free_.push_back(static_cast<FlowId>(flows_.size()));
     flows_.emplace_back();
@@ -23,20 +24,38 @@ Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most
     resources_[s.resource].weight += s.weight;
     resources_[s.resource].flows.push_back(id);
   }
-  change(way, now);
+  change(way);
   if (way.empty()) set_rate(id, now);
   return id;
 }
 
-void Fluid::change(std::span<const Share> way, sim::Time now) {
-  ++changes_;
+/// What changes from now on does not concern the time before.
+void Fluid::move_on(sim::Time now) {
+  if (now != changed_at_) settle();
+  changed_at_ = now;
+}
+
+/// Rates are worked out when they are asked for: often many flows begin or end at the same moment.
+void Fluid::change(std::span<const Share> way) {
   for (const Share& s : way) {
-    for (const FlowId id : resources_[s.resource].flows) {
-      if (flows_[id].seen == changes_) continue;
-      flows_[id].seen = changes_;
-      set_rate(id, now);
+    Resource& r = resources_[s.resource];
+    if (!r.changed) changed_.push_back(s.resource);
+    r.changed = true;
+  }
+}
+
+void Fluid::settle() {
+  if (changed_.empty()) return;
+  ++settled_;
+  for (const std::uint32_t resource : changed_) {
+    resources_[resource].changed = false;
+    for (const FlowId id : resources_[resource].flows) {
+      if (flows_[id].seen == settled_) continue;
+      flows_[id].seen = settled_;
+      set_rate(id, changed_at_);
     }
   }
+  changed_.clear();
 }
 
 void Fluid::set_rate(FlowId id, sim::Time now) {
@@ -55,15 +74,26 @@ void Fluid::set_rate(FlowId id, sim::Time now) {
   ends_.push({now + sim::Time::ps(static_cast<std::int64_t>(std::ceil(flow.left / rate))), id, flow.version});
 }
 
-sim::Time Fluid::next() {
+void Fluid::drop_old_ends() {
   while (!ends_.empty() && ends_.top().version != flows_[ends_.top().flow].version) ends_.pop();
+}
+
+sim::Time Fluid::next() {
+  settle();
+  drop_old_ends();
   return ends_.empty() ? sim::Time::never() : ends_.top().at;
 }
 
+bool Fluid::ends_by(sim::Time now) {
+  drop_old_ends();
+  return !ends_.empty() && ends_.top().at <= now;
+}
+
 Fluid::FlowId Fluid::end_next() {
-  const sim::Time now = next();
+  const sim::Time now = ends_.top().at;
   const FlowId id = ends_.top().flow;
   ends_.pop();
+  move_on(now);
   Flow& flow = flows_[id];
   ++flow.version;
   for (const Share& s : flow.way) {
@@ -71,7 +101,7 @@ Fluid::FlowId Fluid::end_next() {
     std::erase(r.flows, id);
     r.weight = r.flows.empty() ? 0 : r.weight - s.weight;
   }
-  change(flow.way, now);
+  change(flow.way);
   free_.push_back(id);
   return id;
 }

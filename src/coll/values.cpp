@@ -20,19 +20,21 @@ double whole_numbers(DataType type) {
 }
 
 /// How large the whole numbers may be that so many ranks sum up.
-std::uint64_t summand(DataType type, int ranks) {
+std::uint64_t largest_summand(DataType type, int ranks) {
+  if (type == DataType::kInt32) return 1000;  // it wraps
   return static_cast<std::uint64_t>(std::clamp(std::floor(whole_numbers(type) / ranks), 1.0, 1000.0));
 }
 
-/// Inputs are such that results are exact in any order of operations, and that no contribution is neutral:
-/// one that is lost or counted twice changes the result, however coarse the type and however many the ranks.
-double generate(DataType type, ReduceOp op, int ranks, std::uint64_t random) {
+/// `most`: largest_summand(). Inputs are such that results are exact in any order of operations, and that no
+/// contribution is neutral: one that is lost or counted twice changes the result, however coarse the type and
+/// however many the ranks.
+double generate(DataType type, ReduceOp op, int ranks, std::uint64_t most, std::uint64_t random) {
   const auto up_to = [&](std::uint64_t n) { return static_cast<double>(random / 2 % n); };
   const double sign = random % 2 == 0 ? 1 : -1;
   switch (op) {
     case ReduceOp::kSum:
     case ReduceOp::kAvg:
-      return sign * (1 + up_to(type == DataType::kInt32 ? 1000 : summand(type, ranks)));
+      return sign * (1 + up_to(most));
     case ReduceOp::kProd: {
       if (type == DataType::kInt32) return sign * (3 + 2 * up_to(4));  // odd: wrapping loses nothing
       // -1, and now and then 2 or 1/2; so seldom that the product of many ranks stays within the type.
@@ -80,12 +82,14 @@ Values::Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& k
   const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
   const auto element = static_cast<std::size_t>(size_of(type_).count());
   output_elements_ = static_cast<std::size_t>(sizes.output.count()) / element;
+  const std::uint64_t most = largest_summand(type_, ranks);
   for (int r = 0; r < ranks; ++r) {
     std::vector<std::byte> in(static_cast<std::size_t>(sizes.input.count()));
     const std::uint64_t stream = sim::mix(seed + static_cast<std::uint64_t>(r));
     for (std::size_t i = 0; i < in.size() / element; ++i) {
       const std::uint64_t random = sim::mix(stream + i);
-      store(type_, in, i, real_ ? generate_real(op_, ranks, random) : generate(type_, op_, ranks, random));
+      store(type_, in, i,
+            real_ ? generate_real(op_, ranks, random) : generate(type_, op_, ranks, most, random));
     }
     inputs_.push_back(std::move(in));
     outputs_.emplace_back(static_cast<std::size_t>((sizes.output + kind.scratch).count()), kUntouched);

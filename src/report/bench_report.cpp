@@ -78,6 +78,12 @@ std::string bench_footer(const BenchReport& report) {
   if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
   if (chosen) text += "# auto: algo and proto were chosen for each size\n";
+  if (report.auto_loss && report.auto_loss->share > 0) {
+    text += fmt::format("# auto would take at most {:.1f} % longer than the best (at {} B)\n",
+                        report.auto_loss->share * 100, report.auto_loss->bytes.count());
+  } else if (report.auto_loss) {
+    text += "# auto would take the best at every size\n";
+  }
   if (report.residency)
     text += "# resident: a workgroup on its SM; moving: of that, not waiting for data, room or other ranks\n";
   text +=
@@ -118,6 +124,8 @@ std::string bench_json(const BenchReport& report) {
                        {"resident_us", rounded(r.resident.in_us())},
                        {"moving_us", rounded(r.moving.in_us())},
                        {"burst_bytes", r.burst.count()}});
+    if (row.estimate_us && std::isfinite(*row.estimate_us))
+      results.back()["estimate_us"] = rounded(*row.estimate_us);
     if (r.error) results.back()["error"] = {{"largest", r.error->largest}, {"mean", r.error->mean}};
     if (r.replays > 0) results.back()["replays"] = r.replays;
     if (!r.ends.empty()) {
@@ -137,15 +145,18 @@ std::string bench_json(const BenchReport& report) {
   }
   Json sim = {{"packet_hops", hops}, {"events", events}};
   if (report.wall_s) sim["wall_s"] = *report.wall_s;
-  const Json json = {{"schema", 1},
-                     {"command", "bench"},
-                     {"collective", report.collective},
-                     {"system", report.system},
-                     {"gpus", report.gpus},
-                     {"dtype", report.dtype},
-                     {"op", report.op},
-                     {"results", results},
-                     {"sim", sim}};
+  Json json = {{"schema", 1},
+               {"command", "bench"},
+               {"collective", report.collective},
+               {"system", report.system},
+               {"gpus", report.gpus},
+               {"dtype", report.dtype},
+               {"op", report.op},
+               {"results", results},
+               {"sim", sim}};
+  if (report.auto_loss)
+    json["auto_loss"] = {{"share", rounded(report.auto_loss->share)},
+                         {"bytes", report.auto_loss->bytes.count()}};
   return json.dump(1) + "\n";
 }
 

@@ -18,7 +18,8 @@ struct BenchRow {
   std::string engine;
   int gpus = 0;
   sim::Bytes bytes;
-  std::int64_t count = 0;  ///< elements, as nccl-tests counts
+  std::int64_t count = 0;             ///< elements, as nccl-tests counts
+  std::optional<double> estimate_us;  ///< what auto would have chosen by
   study::CollectiveResult result;
 };
 
@@ -31,6 +32,12 @@ struct BenchReport {
   std::string op;
   bool residency = false;  ///< the table shows how long workgroups were there and how long they moved data
   std::vector<BenchRow> rows;
+  /// How much longer than the best of all that was run auto's choice takes, at the size where it is most.
+  struct AutoLoss {
+    double share = 0;
+    sim::Bytes bytes;
+  };
+  std::optional<AutoLoss> auto_loss;
   std::optional<double> wall_s;  ///< left out when the output must be the same on every run
 };
 

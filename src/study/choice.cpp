@@ -83,7 +83,8 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
     if (!a->offers(job.collective)) continue;
     for (const coll::Protocol p : protocols) {
       // Only threads can poll for flags inside data, and only a fence makes stores into outputs safe.
-      if (p == coll::Protocol::kSimple || (!a->puts && job.engine == coll::Engine::kSm))
+      if (p == coll::Protocol::kSimple ||
+          (!a->needs_simple(job.collective) && job.engine == coll::Engine::kSm))
         all.push_back({a, p});
     }
   }
@@ -121,6 +122,10 @@ Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
     best = offer;
   }
   return best;
+}
+
+double estimate_us(const CollectiveJob& job, const Choice& choice) {
+  return Guess(job).time_us(choice, kNever);
 }
 
 Choice TuningTable::at(sim::Bytes bytes) const {

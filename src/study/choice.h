@@ -30,6 +30,8 @@ std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* a
 /// The offer that is estimated to take least, the first of equals. Requires: offers, a job that passed
 /// refuse(). The job's own algorithm and protocol do not count.
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers);
+/// What choose() goes by; infinite if the program is too long to look at or does not fit the engine.
+double estimate_us(const CollectiveJob& job, const Choice& choice);
 
 /// The best choices by size, as `infold bench --tune` finds them.
 struct TuningTable {

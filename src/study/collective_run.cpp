@@ -299,10 +299,10 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
     return "the collective engine runs in-network programs only; there is sm, dma, ace";
   if (job.program != nullptr) return std::nullopt;
-  if (job.protocol != coll::Protocol::kSimple && job.algorithm->puts) {
+  if (job.protocol != coll::Protocol::kSimple && job.algorithm->needs_simple(job.collective)) {
     return fmt::format(
-        "{} stores straight into outputs, which needs the fence of the protocol simple, not {}",
-        job.algorithm->name, sim::name_of(job.protocol));
+        "{} stores {} straight into outputs, which needs the fence of the protocol simple, not {}",
+        job.algorithm->name, sim::name_of(job.collective), sim::name_of(job.protocol));
   }
   if (!job.algorithm->offers(job.collective)) {
     return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,

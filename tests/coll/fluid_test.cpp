@@ -47,6 +47,19 @@ TEST(Fluid, OneThatComesLateSlowsTheOthersFromThen) {
   EXPECT_EQ(end_of(fluid, second), sim::Time::ps(2000));
 }
 
+TEST(Fluid, AllThatEndAtAMomentEndWithoutRatesBeingWorkedOutBetweenThem) {
+  Fluid fluid;
+  const std::vector<Fluid::Share> way = {{fluid.add_resource(1), 1}};
+  const auto a = fluid.begin(way, 100, kFast, sim::Time{});
+  const auto b = fluid.begin(way, 100, kFast, sim::Time{});
+  const auto large = fluid.begin(way, 300, kFast, sim::Time{});
+  EXPECT_EQ(end_of(fluid, a), sim::Time::ps(300));
+  ASSERT_TRUE(fluid.ends_by(sim::Time::ps(300)));
+  EXPECT_EQ(fluid.end_next(), b);
+  EXPECT_FALSE(fluid.ends_by(sim::Time::ps(300)));
+  EXPECT_EQ(end_of(fluid, large), sim::Time::ps(500));
+}
+
 TEST(Fluid, AFlowTakesByWeight) {
   Fluid fluid;
   const std::uint32_t memory = fluid.add_resource(3);

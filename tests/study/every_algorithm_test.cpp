@@ -48,7 +48,7 @@ std::vector<Case> cases() {
 class Values : public testing::TestWithParam<Case> {
  protected:
   void expect_right(Collective c, int gpus, DataType type, std::int64_t elements, coll::ReduceOp op,
-                    bool real) {
+                    bool real, BurstChoice burst = {}) {
     const SystemSpec system = system_of(GetParam().topology, gpus);
     if (coll::has_shares(c)) elements = (elements + gpus - 1) / gpus * gpus;
     CollectiveJob job = job_on(system, c, coll::size_of(type) * elements);
@@ -60,7 +60,7 @@ class Values : public testing::TestWithParam<Case> {
     job.root = coll::has_root(c) ? gpus - 1 : 0;
     job.check = true;
     job.real_inputs = real;
-    job.burst.automatic = true;
+    job.burst = burst;
     SCOPED_TRACE(fmt::format("{} {} on {} GPUs, {} of {}, {}", job.algorithm->name, sim::name_of(c), gpus,
                              elements, sim::name_of(type), sim::name_of(op)));
     EXPECT_EQ(result_of(job).wrong, 0u);
@@ -86,20 +86,54 @@ TEST_P(Values, AreRightForSmallAndOddSizes) {
   }
 }
 
-// All of it takes hours, so it runs by label only (ctest -C full -L full). 64 MiB is for up to four GPUs.
+// Too long for every run, so it runs by label only (ctest -C full -L full). 64 MiB is for up to four GPUs,
+// and in bursts, which carry the same values; the smaller sizes go packet by packet while that is cheap.
 TEST_P(Values, DISABLED_AreRightForEveryCountTypeAndSize) {
   const std::int64_t large = 64 << 20;
   for (int gpus : {2, 3, 4, 5, 6, 7, 8, 16}) {
     for (DataType type : kTypes) {
       for (std::int64_t elements :
            {std::int64_t{0}, std::int64_t{1}, std::int64_t{7}, std::int64_t{1'000'003}, large}) {
-        const bool fits = elements != large || gpus <= 4;
-        if (elements == large) elements /= coll::size_of(type).count();
-        if (fits) expect_right(Collective::kAllReduce, gpus, type, elements, coll::ReduceOp::kSum, false);
+        BurstChoice burst;
+        if (elements == large) {
+          if (gpus > 4) continue;
+          elements /= coll::size_of(type).count();
+          burst = {.automatic = false, .bytes = kAutoBurst};
+        }
+        expect_right(Collective::kAllReduce, gpus, type, elements, coll::ReduceOp::kSum, false, burst);
         if (HasFailure()) return;
       }
     }
   }
+}
+
+TEST(Flags, InsideDataBringRightValuesWhereverTheyCanBeUsed) {
+  int runs = 0;
+  for (const auto& a : coll::algorithms()) {
+    for (Collective c : a.collectives) {
+      if (a.needs_simple(c) || c == Collective::kBarrier) continue;
+      for (int gpus : {2, 5, 16}) {
+        const SystemSpec system = system_of(net::Topology::kSwitchPlanes, gpus);
+        for (coll::Protocol p : {coll::Protocol::kLl, coll::Protocol::kLl128}) {
+          CollectiveJob job = job_on(system, c, sim::Bytes{4 * gpus * 1'001});
+          job.algorithm = &a;
+          job.protocol = p;
+          job.check = true;
+          EXPECT_EQ(result_of(job).wrong, 0u) << a.name << " " << sim::name_of(c) << " " << sim::name_of(p);
+          ++runs;
+        }
+      }
+    }
+  }
+  EXPECT_GT(runs, 60);
+}
+
+TEST(Flags, CanNotBeUsedWhereOutputsAreStoredInto) {
+  const coll::Algorithm& direct = *coll::find_algorithm("direct");
+  EXPECT_TRUE(direct.needs_simple(Collective::kAllGather));
+  EXPECT_TRUE(direct.needs_simple(Collective::kAllToAll));
+  EXPECT_FALSE(direct.needs_simple(Collective::kAllReduce));
+  EXPECT_TRUE(coll::find_algorithm("two-shot")->needs_simple(Collective::kAllReduce));
 }
 
 /// Bytes that all ranks together send, and that all memories together read and write, for each byte of the
