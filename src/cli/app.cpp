@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
   add_compare(app, typed, exit);
   add_explain(app, typed, exit);
   add_study(app, typed, exit);
-  add_validate(app, exit);
+  add_validate(app, typed, exit);
   add_check(app, exit);
   add_program(app, exit);
   add_list(app, exit);
