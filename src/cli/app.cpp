@@ -63,7 +63,7 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
   add_study(app, typed, exit);
   add_sweep(app, exit);
   add_learn(app, exit);
-  add_validate(app, exit);
+  add_validate(app, typed, exit);
   add_check(app, exit);
   add_program(app, exit);
   add_list(app, exit);

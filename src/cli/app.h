@@ -27,7 +27,7 @@ int run(int argc, char** argv);
 /// the command line, for reports that say how they were made.
 void add_bench(CLI::App& app, const std::string& typed, int& exit);
 /// The kernels among what bench can time.
-void add_bench_kernels(CLI::App& bench, int& exit);
+void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
 void add_program(CLI::App& app, int& exit);
@@ -36,6 +36,6 @@ void add_train(CLI::App& app, const std::string& typed, int& exit);
 void add_compare(CLI::App& app, const std::string& typed, int& exit);
 void add_explain(CLI::App& app, const std::string& typed, int& exit);
 void add_study(CLI::App& app, const std::string& typed, int& exit);
-void add_validate(CLI::App& app, int& exit);
+void add_validate(CLI::App& app, const std::string& typed, int& exit);
 
 }  // namespace infold::cli

@@ -198,6 +198,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       ->capture_default_str();
   c.add_flag("--json", a.json, "print JSON");
   add_page_argument(c, a.page);
+  add_trace_arguments(c, a.trace);
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 

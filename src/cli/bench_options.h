@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/page.h"
+#include "cli/trace_file.h"
 #include "coll/algorithms.h"
 #include "coll/dtype.h"
 #include "study/collective_run.h"
@@ -50,6 +51,7 @@ struct BenchArguments {
   bool no_timing = false;
   std::vector<std::string> sets;
   PageArguments page;
+  TraceArguments trace;
 };
 
 /// As understood.

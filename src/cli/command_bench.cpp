@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/app.h"
 #include "cli/bench_options.h"
@@ -14,6 +15,7 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
+#include "cli/trace_file.h"
 #include "config/program_file.h"
 #include "config/tuning_file.h"
 #include "report/bench_report.h"
@@ -27,7 +29,7 @@ namespace {
 class BenchCommand {
  public:
   BenchCommand(const BenchArguments& args, BenchOptions options)
-      : args_(args), options_(std::move(options)) {}
+      : args_(args), options_(std::move(options)), trace_(args.trace, args.page.typed) {}
 
   int run() {
     const auto systems = load_systems(args_.systems, args_.sets);
@@ -46,6 +48,11 @@ class BenchCommand {
     PageWriter page(args_.page);
     if (const int exit = page.open(); exit != kDone) return exit;
     for (const auto& s : *systems) page.add(s);
+    if (trace_.wanted() && !args_.tune.empty())
+      return bad_input("--trace: not with --tune, which tries everything");
+    if (const int exit = trace_.open(); exit != kDone) return exit;
+    runs_ = options_.sizes.size() * systems->size() * options_.algorithms.size() * options_.protocols.size() *
+            options_.engines.size();
     describe(*systems);
     const auto started = std::chrono::steady_clock::now();
     if (!args_.json) print(report::bench_header(report_));
@@ -60,8 +67,10 @@ class BenchCommand {
     }
     print(args_.json ? report::bench_json(report_) : report::bench_footer(report_));
     if (page.wanted()) {
+      draw_machines(*systems, page);
       if (const int exit = page.write(report::bench_json(report_)); exit != kDone) return exit;
     }
+    if (const int exit = trace_.write(); exit != kDone) return exit;
     if (!args_.tune.empty() && !write_tuning()) return kBadInput;
     return wrong_ ? kFailed : kDone;
   }
@@ -155,6 +164,17 @@ class BenchCommand {
     return why.empty();
   }
 
+  /// The machines under the largest messages, and what was published of them.
+  void draw_machines(const std::vector<study::SystemSpec>& systems, PageWriter& page) const {
+    const bool whole =
+        std::ranges::all_of(systems, [&](const auto& s) { return gpus_of(s) == s.machine.gpus; });
+    if (whole && args_.sets.empty()) page.add_published(args_.collective);
+    for (const report::BenchRow& row : report_.rows) {
+      if (row.bytes == report_.rows.back().bytes)
+        page.add(fmt::format("{} on {}", row.algo, row.system), row.bytes.count(), row.result.links);
+    }
+  }
+
   /// All that was asked for at one size: each combination, of which "auto" is one.
   int run_size(const study::SystemSpec& system, std::int64_t bytes) {
     const int gpus = gpus_of(system);
@@ -211,6 +231,7 @@ class BenchCommand {
     if (interrupted()) return kInterrupted;
     job.algorithm = choice.algorithm;
     job.protocol = choice.protocol;
+    job.trace = trace_.spec(runs_);
     report::BenchRow row;
     row.system = job.system->name;
     row.algo = choice.algorithm != nullptr ? choice.algorithm->name : "program";
@@ -229,7 +250,9 @@ class BenchCommand {
     progress_.clear();
     if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
     if (const int exit = failure(outcome, label); exit != kDone) return exit;
-    row.result = std::get<study::CollectiveResult>(outcome);
+    row.result = std::move(std::get<study::CollectiveResult>(outcome));
+    if (row.result.trace)
+      trace_.add_after(job.system->name, label, *std::exchange(row.result.trace, std::nullopt));
     row.engine = sim::name_of(row.result.engine);
     wrong_ = wrong_ || row.result.wrong.value_or(0) > 0;
     if (!args_.json) print(report::bench_line(report_, row));
@@ -242,6 +265,8 @@ class BenchCommand {
   report::BenchReport report_;
   study::TuningTable table_;  // being written, or to choose by
   std::optional<report::OutputFile> tuned_;
+  TraceWriter trace_;
+  std::size_t runs_ = 1;  // that share the trace
   Progress progress_;
   bool wrong_ = false;
 };
@@ -268,7 +293,7 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit) {
   add_bench_arguments(*command, *args);
   command->footer(
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");
-  add_bench_kernels(*command, exit);
+  add_bench_kernels(*command, typed, exit);
   command->callback([args, command, &exit] {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
     std::optional<coll::Program> program;

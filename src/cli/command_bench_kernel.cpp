@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/kernel_options.h"
 #include "cli/outcome.h"
+#include "cli/page.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "report/kernel_report.h"
@@ -108,6 +109,13 @@ int run_kernel(const KernelArguments& args) {
                              .sms_taken = args.sms_taken,
                              .sms_reserved = args.sms_reserved,
                              .contention = {}};
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  if (beside) {
+    page.add(systems->front());
+  } else {
+    page.add(*gpu);
+  }
   const auto started = std::chrono::steady_clock::now();
   const auto outcome = study::run(job, [](double) { return !interrupted(); });
   if (const int exit = failure(outcome); exit != kDone) return exit;
@@ -129,12 +137,13 @@ int run_kernel(const KernelArguments& args) {
     report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   }
   print(args.json ? report::kernel_json(report) : report::kernel_text(report));
-  return kDone;
+  return page.wanted() ? page.write(report::kernel_json(report)) : kDone;
 }
 
-void add(CLI::App& bench, int& exit, const std::string& name, const std::string& about,
-         const std::string& example) {
+void add(CLI::App& bench, const std::string& typed, int& exit, const std::string& name,
+         const std::string& about, const std::string& example) {
   auto args = std::make_shared<KernelArguments>();
+  args->page.typed = typed;
   CLI::App* command = bench.add_subcommand(name, about);
   add_kernel_arguments(*command, name, *args);
   command->footer(fmt::format("Example:\n  infold bench {} {}", name, example));
@@ -153,14 +162,14 @@ void add(CLI::App& bench, int& exit, const std::string& name, const std::string&
 
 }  // namespace
 
-void add_bench_kernels(CLI::App& bench, int& exit) {
-  add(bench, exit, "gemm", "time a matrix product on one GPU", "-m 8192 -n 8192 -k 8192 --gpu h100");
-  add(bench, exit, "conv", "time a convolution or one of its gradients",
+void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit) {
+  add(bench, typed, exit, "gemm", "time a matrix product on one GPU", "-m 8192 -n 8192 -k 8192 --gpu h100");
+  add(bench, typed, exit, "conv", "time a convolution or one of its gradients",
       "--batch 256 --height 56 --width 56 --channels 64 --filters 64 --pass filter");
-  add(bench, exit, "copy", "time a copy within a GPU's memory", "--size 1G --gpu h200 --engine sm");
-  add(bench, exit, "stream", "time a kernel that streams: batch-norm, softmax, optimizer and others",
+  add(bench, typed, exit, "copy", "time a copy within a GPU's memory", "--size 1G --gpu h200 --engine sm");
+  add(bench, typed, exit, "stream", "time a kernel that streams: batch-norm, softmax, optimizer and others",
       "--op batch-norm-backward --rows 802816 --cols 256 --gpu v100");
-  add(bench, exit, "attention", "time fused attention",
+  add(bench, typed, exit, "attention", "time fused attention",
       "--batch 8 --sequence 2048 --heads 16 --head-size 128");
 }
 

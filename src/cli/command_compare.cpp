@@ -1,7 +1,9 @@
 // infold compare and infold explain: a training step in several ways, and why its backward is slower.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <utility>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
@@ -10,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
+#include "cli/trace_file.h"
 #include "cli/train_options.h"
 #include "report/compare_report.h"
 #include "study/compare_run.h"
@@ -31,13 +34,16 @@ std::variant<std::unique_ptr<TrainSetup>, int> several_gpus(const TrainArguments
 int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
-  const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);
+  TraceWriter trace(args.trace, args.page.typed);
+  if (const int exit = trace.open(); exit != kDone) return exit;
+  setup.job.trace = trace.spec();
   const Stopwatch watch(args.no_timing);
   Progress progress;
-  const auto outcome =
+  auto outcome =
       study::run(study::CompareJob{.step = setup.job, .methods = setup.methods, .threads = args.threads},
                  [&](double share) {
                    progress.show(setup.model.name, share);
@@ -45,10 +51,20 @@ int compare_command(const TrainArguments& args) {
                  });
   progress.clear();
   if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
-  const report::CompareReport report{.label = label_of(args, setup),
-                                     .result = std::get<study::CompareResult>(outcome),
-                                     .wall_s = watch.seconds()};
+  auto& result = std::get<study::CompareResult>(outcome);
+  for (study::CompareRow& row : result.rows) {
+    if (!row.result.trace) continue;
+    trace.add_beside(fmt::format("{} {}", name_of(row.method), sim::name_of(row.variant)),
+                     *std::exchange(row.result.trace, std::nullopt));
+  }
+  if (const int exit = trace.write(); exit != kDone) return exit;
+  const report::CompareReport report{
+      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::compare_json(report) : report::compare_text(report));
+  for (const study::CompareRow& row : result.rows) {
+    if (row.variant == study::Variant::kOverlap)
+      page.add(fmt::format("{} of {}", name_of(row.method), setup.model.name), 0, row.result.links);
+  }
   return page.wanted() ? page.write(report::compare_json(report)) : kDone;
 }
 
@@ -86,6 +102,7 @@ void add_compare(CLI::App& app, const std::string& typed, int& exit) {
   CLI::App* command =
       app.add_subcommand("compare", "a training step sequential, overlapped and ideal, by algorithm");
   add_train_arguments(*command, *args, /*several=*/true);
+  add_trace_arguments(*command, args->trace);
   command->footer(
       "Example:\n"
       "  infold compare --system dgx-a100 --model transformer-big --batch 8 --seq 64 --algo ring,tree");

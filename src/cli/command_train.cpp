@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <utility>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
@@ -11,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
+#include "cli/trace_file.h"
 #include "cli/train_options.h"
 #include "report/step_report.h"
 #include "report/train_report.h"
@@ -22,12 +24,15 @@ namespace infold::cli {
 namespace {
 
 /// Without communication there is more to say of the kernels.
-int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page) {
+int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   const gpu::GpuSpec& gpu = setup.system.machine.gpu;
-  const auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory},
-                                  [](double) { return !interrupted(); });
+  auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()},
+                            [](double) { return !interrupted(); });
   if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  auto& result = std::get<study::TrainResult>(outcome);
+  if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  if (const int exit = trace.write(); exit != kDone) return exit;
   const report::TrainReport report{.system = setup.system.name,
                                    .gpu = gpu.name,
                                    .model = setup.model.name,
@@ -37,38 +42,45 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
                                    .dtype = args.dtype,
                                    .fusion = args.fusion,
                                    .optimizer = args.optimizer,
-                                   .result = std::get<study::TrainResult>(outcome),
+                                   .result = result,
                                    .wall_s = watch.seconds()};
   print(args.json ? report::train_json(report) : report::train_text(report));
   return page.wanted() ? page.write(report::train_json(report)) : kDone;
 }
 
-int train_together(const TrainArguments& args, const TrainSetup& setup, PageWriter& page) {
+int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   Progress progress;
-  const auto outcome = study::run(setup.job, [&](double share) {
+  setup.job.trace = trace.spec();
+  auto outcome = study::run(setup.job, [&](double share) {
     progress.show(setup.model.name, share);
     return !interrupted();
   });
   progress.clear();
   if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
-  const report::StepReport report{.label = label_of(args, setup),
-                                  .result = std::get<study::StepResult>(outcome),
-                                  .wall_s = watch.seconds()};
+  auto& result = std::get<study::StepResult>(outcome);
+  if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  if (const int exit = trace.write(); exit != kDone) return exit;
+  const report::StepReport report{
+      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::step_json(report) : report::step_text(report));
+  page.add(fmt::format("{} of {}", name_of(setup.job.method), setup.model.name), 0, result.links);
   return page.wanted() ? page.write(report::step_json(report)) : kDone;
 }
 
 int train_command(const TrainArguments& args) {
   auto understood = understand(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
-  const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
   if (setup.job.gpus > 1 && setup.methods.size() != 1)
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);
-  return setup.job.gpus == 1 ? train_alone(args, setup, page) : train_together(args, setup, page);
+  TraceWriter trace(args.trace, args.page.typed);
+  if (const int exit = trace.open(); exit != kDone) return exit;
+  return setup.job.gpus == 1 ? train_alone(args, setup, page, trace)
+                             : train_together(args, setup, page, trace);
 }
 
 }  // namespace
@@ -78,6 +90,7 @@ void add_train(CLI::App& app, const std::string& typed, int& exit) {
   args->page.typed = typed;
   CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
   add_train_arguments(*command, *args, /*several=*/false);
+  add_trace_arguments(*command, args->trace);
   command->footer(
       "Example:\n"
       "  infold train --system dgx-a100 --model resnet50 --batch 256\n"

@@ -12,6 +12,7 @@
 #include "cli/app.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
@@ -32,6 +33,7 @@ struct Arguments {
   bool markdown = false;
   bool strict = false;
   bool sensitivity = false;
+  PageArguments page;
 };
 
 using Rows = std::vector<study::ValidationRow>;
@@ -147,6 +149,8 @@ int validate(const Arguments& args) {
     if (why.empty() && row.over) why = refuse_child(config::words_of(row.over->run));
     if (!why.empty()) return bad_input(fmt::format("{}: {}", row.id, why));
   }
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
   Commands commands;
   commands.add(rows, "");
   if (args.sensitivity) {
@@ -169,8 +173,11 @@ int validate(const Arguments& args) {
   } else {
     const report::ValidationReport report{rows, plain};
     print(args.json       ? report::validation_json(report)
-          : args.markdown ? report::validation_markdown(report)
+          : args.markdown ? report::validation_markdown(report, constants)
                           : report::validation_text(report));
+    if (page.wanted()) {
+      if (const int exit = page.write(report::validation_json(report)); exit != kDone) return exit;
+    }
   }
   const auto ran = [](const auto& c) { return c.has_value(); };
   const auto within = [](const auto& c) { return c && c->within; };
@@ -180,8 +187,9 @@ int validate(const Arguments& args) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, int& exit) {
+void add_validate(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<Arguments>();
+  args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("validate", "compare with published measurements, each with its source");
   command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
@@ -190,8 +198,10 @@ void add_validate(CLI::App& app, int& exit) {
       ->check(CLI::Range(1, 256));
   auto* json = command->add_flag("--json", args->json, "print JSON");
   command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
-  command->add_flag("--sensitivity", args->sensitivity,
-                    "change each calibrated constant by -10 % and +10 % and show which figures move");
+  auto* sensitivity =
+      command->add_flag("--sensitivity", args->sensitivity,
+                        "change each calibrated constant by -10 % and +10 % and show which figures move");
+  add_page_argument(*command, args->page)->excludes(sensitivity);
   command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
   command->footer(
       "Examples:\n  infold validate --only h100-ring\n  infold validate my-machine.yaml --strict");

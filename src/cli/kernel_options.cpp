@@ -170,6 +170,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
                "change a parameter, e.g. --set gpu.hbm.bandwidth=3TB/s (see 'infold describe')")
       ->allow_extra_args(false);
   c.add_flag("--json", a.json, "print JSON");
+  add_page_argument(c, a.page);
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/page.h"
 #include "study/kernel_run.h"
 
 namespace CLI {
@@ -47,6 +48,7 @@ struct KernelArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  PageArguments page;
 };
 
 /// Adds what belongs to one kernel ("gemm"), and what all have.

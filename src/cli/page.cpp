@@ -5,11 +5,17 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <variant>
 
 #include "cli/app.h"
+#include "cli/child.h"
 #include "cli/systems.h"
 #include "config/describe.h"
+#include "config/units.h"
+#include "config/validation_file.h"
 
 namespace infold::cli {
 
@@ -30,6 +36,30 @@ std::string quoted(std::string_view word) {
   return text + '\'';
 }
 
+/// The word behind an option of a command line.
+std::string_view behind(const std::vector<std::string>& words, std::string_view option) {
+  const auto at = std::ranges::find(words, option);
+  return at == words.end() || at + 1 == words.end() ? std::string_view{} : std::string_view(*(at + 1));
+}
+
+/// A row that is the time of one message of this collective on all GPUs of a system.
+std::optional<report::PagePublished> published_point(const study::ValidationRow& row,
+                                                     const std::string& collective) {
+  const std::vector<std::string> words = words_of(row.figure.run);
+  if (words.size() < 2 || words[0] != "bench" || words[1] != collective) return std::nullopt;
+  if (row.over || row.unit != "us" || row.figure.read != "/results/0/time_us") return std::nullopt;
+  if (std::ranges::find(words, "-g") != words.end()) return std::nullopt;
+  const auto bytes = config::parse_size(behind(words, "-b"));
+  if (behind(words, "-b") != behind(words, "-e") || !std::holds_alternative<sim::Bytes>(bytes))
+    return std::nullopt;
+  const auto algo = behind(words, "--algo");
+  return report::PagePublished{.system = std::string(behind(words, "--system")),
+                               .algo = std::string(algo.empty() ? "ring" : algo),
+                               .bytes = std::get<sim::Bytes>(bytes).count(),
+                               .time_us = row.published,
+                               .source = row.source};
+}
+
 }  // namespace
 
 std::string typed_again(int argc, const char* const* argv) {
@@ -38,8 +68,9 @@ std::string typed_again(int argc, const char* const* argv) {
   return text;
 }
 
-void add_page_argument(CLI::App& command, PageArguments& args) {
-  command.add_option("--report", args.file, "also write the result as a page with charts, e.g. out.html")
+CLI::Option* add_page_argument(CLI::App& command, PageArguments& args) {
+  return command
+      .add_option("--report", args.file, "also write the result as a page with charts, e.g. out.html")
       ->check(
           [](const std::string& file) { return std::string(file.empty() ? "the file has no name" : ""); });
 }
@@ -59,10 +90,32 @@ void PageWriter::add(const study::SystemSpec& system) {
   systems_.push_back({system.name, system.summary, config::parameters(system)});
 }
 
+void PageWriter::add(const gpu::GpuSpec& gpu) {
+  if (wanted()) systems_.push_back({gpu.name, gpu.summary, config::parameters(gpu)});
+}
+
+void PageWriter::add(std::string label, std::int64_t bytes, const study::FabricUse& use) {
+  if (wanted() && !use.links.empty()) machines_.push_back({std::move(label), bytes, use});
+}
+
+void PageWriter::add_published(const std::string& collective) {
+  if (!wanted()) return;
+  const auto loaded = config::built_in_validation();
+  for (const study::ValidationRow& row : std::get<study::Validation>(loaded).rows) {
+    auto point = published_point(row, collective);
+    if (point && std::ranges::any_of(systems_, [&](const auto& s) { return s.name == point->system; }))
+      published_.push_back(std::move(*point));
+  }
+}
+
 int PageWriter::write(const std::string& json) {
   if (!wanted()) return kDone;
-  const report::Page page{
-      .version = std::string(kVersion), .typed = args_.typed, .systems = systems_, .result = json};
+  const report::Page page{.version = std::string(kVersion),
+                          .typed = args_.typed,
+                          .systems = systems_,
+                          .machines = machines_,
+                          .published = published_,
+                          .result = json};
   const std::string why = file_->commit(report::html_page(page));
   if (why.empty()) return kDone;
   bad_input(fmt::format("--report: {}", why));

@@ -11,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace infold::cli {
 
@@ -22,7 +23,7 @@ struct PageArguments {
   std::string file;   ///< empty: no page
   std::string typed;  ///< the command line
 };
-void add_page_argument(CLI::App& command, PageArguments& args);
+CLI::Option* add_page_argument(CLI::App& command, PageArguments& args);
 
 /// The page of one run of a command. Does nothing if none was asked for.
 class PageWriter {
@@ -34,6 +35,12 @@ class PageWriter {
   int open();
   /// A system whose parameters are to be listed, once by name.
   void add(const study::SystemSpec& system);
+  /// A GPU by itself, likewise.
+  void add(const gpu::GpuSpec& gpu);
+  /// A machine to draw. `bytes`: of the message, 0 if there were several.
+  void add(std::string label, std::int64_t bytes, const study::FabricUse& use);
+  /// Published times of this collective on the systems so far, all of their GPUs taking part.
+  void add_published(const std::string& collective);
   /// `json` is what --json prints.
   int write(const std::string& json);
   bool wanted() const { return !args_.file.empty(); }
@@ -42,6 +49,8 @@ class PageWriter {
   const PageArguments& args_;
   std::optional<report::OutputFile> file_;
   std::vector<report::PageSystem> systems_;
+  std::vector<report::PageMachine> machines_;
+  std::vector<report::PagePublished> published_;
 };
 
 }  // namespace infold::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/page.h"
+#include "cli/trace_file.h"
 #include "report/step_report.h"
 #include "study/step_run.h"
 #include "study/train_run.h"
@@ -57,6 +58,7 @@ struct TrainArguments {
   bool no_timing = false;
   std::vector<std::string> sets;
   PageArguments page;
+  TraceArguments trace;
 };
 
 /// As understood. What the job points to is here, so it can not be copied.

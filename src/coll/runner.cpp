@@ -179,7 +179,8 @@ void Runner::slice_taken(sim::Bytes bytes) {
   begin_ += bytes;
   if (begin_ < s.bytes) return;
   if (context_.trace != nullptr) {
-    context_.trace->span(setup_.trace_track, step_, step_started_, context_.events->now());
+    context_.trace->detail(setup_.trace_track, context_.trace->name(name_of(s)), step_started_,
+                           context_.events->now());
     step_started_ = context_.events->now();
   }
   begin_ = sim::Bytes{};

@@ -40,7 +40,11 @@ Wiring::Wiring(const CrewContext& context, RunnerOwner& owner) : program_(contex
         for (int to : s.to) setup.connections.push_back(connection(rank, to, channel));
       }
       if (context.trace != nullptr) {
-        setup.trace_track = context.trace->add_track(fmt::format("rank {} channel {}", rank, channel));
+        const std::string gpu = context.machine.network().name(context.gpu(rank).id());
+        setup.trace_track = context.trace->track(
+            context.trace->group(gpu),
+            context.stream == 0 ? fmt::format("channel {}", channel)
+                                : fmt::format("stream {} channel {}", context.stream + 1, channel));
       }
       runners_.push_back(std::make_unique<Runner>(std::move(setup), context_, owner));
     }

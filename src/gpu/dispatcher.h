@@ -56,6 +56,11 @@ class Dispatcher final : public sim::Handler {
   int usable_sms(Actor actor) const { return actor == Actor::kCollective ? count_ : count_ - reserved_; }
   /// The time workgroups were resident, times the share of an SM's threads each of them had.
   const PerActor<sim::Time>& sm_time() const { return sm_time_; }
+  /// The same of one actor up to this moment, between two changes.
+  sim::Time sm_time_until(Actor actor, sim::Time now) const {
+    const Resident& r = resident_[index_of(actor)];
+    return sm_time_[actor] + (now - r.since) * r.threads / spec_.sm.threads;
+  }
   /// All streams have run all they were given.
   bool idle() const;
   /// What each unfinished stream waits for, one line each.

@@ -37,11 +37,16 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     std::uint64_t evictions = 0;      ///< partial sums sent home
     std::uint64_t bypasses = 0;       ///< contributions sent home unsummed
   };
+  net::NodeId chip() const { return chip_; }
   std::size_t ports() const { return ports_.size(); }
   const PortCounters& counters(std::size_t port) const { return ports_[port].counters; }
   const std::uint64_t& table_peak(std::size_t port) const {
     return table_.peak(static_cast<std::uint32_t>(port));
   }
+  /// Entries in use now, over all ports.
+  std::uint64_t entries_in_use() const;
+  /// Packets that wait for room in a table now, over all ports.
+  std::uint64_t packets_stalled() const { return stalled_.packets(); }
   /// No entry, no packet held, no acknowledgement awaited.
   bool drained() const;
   /// "switch2 port 3: block 4096 of region 0 has 7 of 16 contributions; rank 5, 6, ... not there" for each.

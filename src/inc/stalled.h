@@ -25,6 +25,15 @@ class Stalled {
 
   bool any(std::uint32_t port) const { return ends_[port].first != KeyIndex::kNone; }
   std::uint32_t first(std::uint32_t port) const { return ends_[port].first; }
+  /// That wait, over all ports.
+  std::uint64_t packets() const {
+    std::uint64_t sum = 0;
+    for (const Ends& e : ends_) {
+      for (std::uint32_t id = e.first; id != KeyIndex::kNone; id = groups_[id].after)
+        sum += groups_[id].packets.size();
+    }
+    return sum;
+  }
   std::uint32_t find(Key key) const { return index_.find(key); }
   Group& operator[](std::uint32_t id) { return groups_[id]; }
   const Group& operator[](std::uint32_t id) const { return groups_[id]; }

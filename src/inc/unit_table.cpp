@@ -12,6 +12,13 @@ bool ReductionUnit::room_for(std::uint32_t port, const Region& region) const {
   return table_.room(port, region, quota(capacity_, regions_.partitions()));
 }
 
+std::uint64_t ReductionUnit::entries_in_use() const {
+  std::uint64_t sum = 0;
+  for (std::size_t port = 0; port < ports_.size(); ++port)
+    sum += table_.used(static_cast<std::uint32_t>(port));
+  return sum;
+}
+
 bool ReductionUnit::result_room(std::uint32_t port) const {
   const sim::Bytes used = ports_[port].results;
   return used == sim::Bytes{} || used + spec_.payload <= spec_.result_buffer;

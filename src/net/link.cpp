@@ -260,12 +260,22 @@ template <Link::Mode mode>
   arriving_.push(packet);
 }
 
+sim::Bytes Link::credits_home(std::size_t channel) const {
+  return channels_[channel].credits.held() + returning_[channel].total() + freed_[channel].bytes();
+}
+
 bool Link::all_credits_home() const {
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
-    const sim::Bytes home = channels_[c].credits.held() + returning_[c].total() + freed_[c].bytes();
-    if (home != setup_.buffer) return false;
+    if (credits_home(c) != setup_.buffer) return false;
   }
   return true;
+}
+
+sim::Bytes Link::in_flight() const {
+  sim::Bytes sum;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c)
+    sum += setup_.buffer - credits_home(c);
+  return sum;
 }
 
 Link::Traffic Link::traffic() const {

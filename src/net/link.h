@@ -86,6 +86,8 @@ class alignas(64) Link final : public sim::Handler {
   /// No packet queued for it or on it.
   bool idle() const { return waiting_channels_ == 0 && arriving_.empty(); }
   bool all_credits_home() const;
+  /// On the wire, or in the buffer at its end.
+  sim::Bytes in_flight() const;
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
 
@@ -150,6 +152,7 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode>
   void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
   void return_credits(std::uint8_t channel);
+  sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
   std::int64_t draw_distance();
   void wake_at(sim::Time at) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "embedded_page.h"
@@ -24,6 +25,26 @@ Json parameters_of(const PageSystem& system) {
   for (const config::Parameter& p : system.parameters)
     rows.push_back({{"path", p.path}, {"value", p.value}, {"meaning", p.meaning}});
   return rows;
+}
+
+Json machine_of(const PageMachine& machine) {
+  Json links = Json::array();
+  const auto rounded = [](double share) { return std::round(share * 1e4) / 1e4; };
+  for (const study::LinkUse& l : machine.use.links)
+    links.push_back({l.from, l.to, l.cables, rounded(l.mean), rounded(l.busiest)});
+  return {{"label", machine.label},
+          {"bytes", machine.bytes},
+          {"gpus", machine.use.gpus},
+          {"nodes", machine.use.nodes},
+          {"links", links}};
+}
+
+Json published_of(const PagePublished& p) {
+  return {{"system", p.system},
+          {"algo", p.algo},
+          {"bytes", p.bytes},
+          {"time_us", p.time_us},
+          {"source", p.source}};
 }
 
 }  // namespace
@@ -50,9 +71,14 @@ std::string html_page(const Page& page) {
   Json systems = Json::array();
   for (const PageSystem& s : page.systems)
     systems.push_back({{"name", s.name}, {"summary", s.summary}, {"parameters", parameters_of(s)}});
+  Json machines = Json::array();
+  for (const PageMachine& m : page.machines) machines.push_back(machine_of(m));
+  Json published = Json::array();
+  for (const PagePublished& p : page.published) published.push_back(published_of(p));
   const std::string data =
-      fmt::format(R"({{"infold":{},"typed":{},"systems":{},"result":{}}})", text_of(page.version),
-                  text_of(page.typed), text_of(systems), page.result);
+      fmt::format(R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"result":{}}})",
+                  text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines),
+                  text_of(published), page.result);
   return fmt::format("{}{}{}", whole.substr(0, at), inside_script(data), whole.substr(at + kPlace.size()));
 }
 

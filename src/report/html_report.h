@@ -1,11 +1,13 @@
 // A command's result as a page: one HTML file that holds everything it needs (docs/report.md).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/describe.h"
+#include "study/link_use.h"
 
 namespace infold::report {
 
@@ -16,10 +18,28 @@ struct PageSystem {
   std::vector<config::Parameter> parameters;
 };
 
+/// A machine to be drawn: how busy its links were in one run.
+struct PageMachine {
+  std::string label;       ///< of the run
+  std::int64_t bytes = 0;  ///< of the message; 0: several, or none
+  study::FabricUse use;
+};
+
+/// A published time to be drawn beside the simulated ones.
+struct PagePublished {
+  std::string system;
+  std::string algo;
+  std::int64_t bytes = 0;
+  double time_us = 0;
+  std::string source;
+};
+
 struct Page {
   std::string version;
   std::string typed;  ///< the command line, to be run again
   std::vector<PageSystem> systems;
+  std::vector<PageMachine> machines;
+  std::vector<PagePublished> published;
   std::string result;  ///< what --json prints
 };
 

@@ -85,7 +85,40 @@ std::string validation_json(const ValidationReport& r) {
   return out.dump(1) + "\n";
 }
 
-std::string validation_markdown(const ValidationReport& r) {
+namespace {
+
+/// Which constants were chosen to fit, on what, and what then judges them.
+std::string constants_markdown(const ValidationReport& r,
+                               const std::vector<study::CalibratedConstant>& constants) {
+  std::string text =
+      "\n## Constants that were calibrated\n\n"
+      "All others come from data sheets, papers or microbenchmarks that the presets name. No constant "
+      "depends on a "
+      "message's\nsize, a model or a system's name (`tests/tools/no_hidden_tuning` looks for it). What each "
+      "moves: `infold validate --sensitivity`.\n\n"
+      "| constant | what it is | chosen on |\n|---|---|---|\n";
+  for (const study::CalibratedConstant& c : constants) {
+    std::string ids;
+    for (const std::string& id : c.chosen_on) ids += fmt::format("{}`{}`", ids.empty() ? "" : ", ", id);
+    text += fmt::format("| `{}` | {} | {} |\n", c.path, c.about,
+                        ids.empty() ? "what is said beside it, no row" : ids);
+  }
+  std::string judges;
+  for (const auto& row : r.rows) {
+    const auto chosen = [&](const auto& c) {
+      return std::ranges::find(c.chosen_on, row.id) != c.chosen_on.end();
+    };
+    if (!row.calibrated && std::ranges::none_of(constants, chosen))
+      judges += fmt::format("{}`{}`", judges.empty() ? "" : ", ", row.id);
+  }
+  return text + fmt::format("\nThey are judged on the rows that nothing was chosen on: {}.\n",
+                            judges.empty() ? "none" : judges);
+}
+
+}  // namespace
+
+std::string validation_markdown(const ValidationReport& r,
+                                const std::vector<study::CalibratedConstant>& constants) {
   std::string text = fmt::format(
       "# Validation\n\n"
       "Made by `infold validate --markdown > docs/validation.md`; do not edit. The figures, their sources "
@@ -110,6 +143,7 @@ std::string validation_markdown(const ValidationReport& r) {
     text += fmt::format("- `{}`: {}\n", row.id, row.missing.empty() ? "not explained" : row.missing);
   }
   if (!any) text += "Nothing.\n";
+  text += constants_markdown(r, constants);
   text += "\n## Sources, commands and what is accepted\n\n";
   for (const auto& row : r.rows) {
     text += fmt::format("- `{}`: {}. Accepted: {}.\n  `infold {}`{}\n", row.id, row.source, row.because,

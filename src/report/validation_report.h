@@ -17,7 +17,8 @@ struct ValidationReport {
 
 std::string validation_text(const ValidationReport& report);
 std::string validation_json(const ValidationReport& report);
-std::string validation_markdown(const ValidationReport& report);
+std::string validation_markdown(const ValidationReport& report,
+                                const std::vector<study::CalibratedConstant>& constants);
 
 /// The same figures with one constant 10 % smaller and larger. None where the command fails with it.
 struct Sensitivity {

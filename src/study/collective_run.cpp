@@ -11,7 +11,9 @@
 #include "gpu/machine.h"
 #include "sim/check.h"
 #include "sim/random.h"
+#include "sim/sampler.h"
 #include "study/stream.h"
+#include "study/watch.h"
 
 namespace infold::study {
 
@@ -46,12 +48,12 @@ sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Progra
 class Bench {
  public:
   Bench(const CollectiveJob& job, gpu::Machine& machine, const std::vector<coll::Program>& programs,
-        const std::vector<std::vector<int>>& groups)
+        const std::vector<std::vector<int>>& groups, sim::TraceRecorder* trace)
       : job_(job), machine_(machine), programs_(programs) {
     std::uint64_t seed = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (int i = 0; i < job.concurrent; ++i)
-        streams_.push_back(std::make_unique<Stream>(job, machine, programs[g], groups[g], ++seed));
+        streams_.push_back(std::make_unique<Stream>(job, machine, programs[g], groups[g], ++seed, trace));
     }
   }
 
@@ -210,6 +212,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
                     (job.op == coll::ReduceOp::kSum || job.op == coll::ReduceOp::kAvg);
   if (job.check && job.real_inputs && sums) r.error = bench.error();
   r.packet_hops = machine.network().packet_hops();
+  if (bench.end() > sim::Time{}) r.links = use_of_links(machine, bench.end());
   return r;
 }
 
@@ -380,14 +383,24 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   gpu::Machine machine(
       job.system->machine,
       {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});
-  Bench bench(job, machine, programs, groups);
+  std::optional<sim::TraceRecorder> trace;
+  std::optional<sim::Sampler> sampler;
+  if (job.trace) {
+    trace.emplace(*job.trace);
+    sampler.emplace(*trace, machine.events());
+    watch_machine(*sampler, *trace, machine, job.gpus);
+  }
+  Bench bench(job, machine, programs, groups, trace ? &*trace : nullptr);
+  if (sampler) sampler->start();
   if (!bench.run(keep_going)) return Interrupted{};
+  if (sampler) sampler->finish();
   if (!bench.done()) return Deadlock{bench.who_waits()};
   INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
 
   CollectiveResult result = read_counters(job, bench, machine, programs.front());
   result.burst = burst;
-  result.events = machine.events().handled();
+  result.events = machine.events().handled() - (sampler ? sampler->events() : 0);
+  result.trace = std::move(trace);
   return result;
 }
 

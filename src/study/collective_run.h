@@ -11,7 +11,9 @@
 #include "coll/algorithms.h"
 #include "coll/dtype.h"
 #include "coll/values.h"
+#include "sim/trace.h"
 #include "sim/units.h"
+#include "study/link_use.h"
 #include "study/system_spec.h"
 
 namespace infold::study {
@@ -55,6 +57,7 @@ struct CollectiveJob {
   BurstChoice burst;
   /// By which each rank reaches each iteration late; empty: none. Time::never(): it does not come at all.
   std::vector<sim::Time> delays = {};
+  std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
 };
 
 /// Delays that are uniform between nothing and `most`.
@@ -92,6 +95,8 @@ struct CollectiveResult {
   std::vector<sim::Time> ends;               ///< of each of several at once, in order; empty for one
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
+  FabricUse links;                          ///< over all iterations
+  std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
 };
 
 /// The job can not be run as asked: bad input.

@@ -48,6 +48,11 @@ CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going) {
   } else {
     baseline = baseline * kVariantNames.size() + 1;
   }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    // One that is not shown as a row is not traced either.
+    if (job.step.trace) jobs[i].trace = job.step.trace->shared_by(result.rows.size());
+    if (i >= result.rows.size()) jobs[i].trace.reset();
+  }
   std::vector<StepOutcome> outcomes = run_all(jobs, job.threads, keep_going);
   for (StepOutcome& o : outcomes) {
     if (auto* refused = std::get_if<JobRefused>(&o)) return std::move(*refused);

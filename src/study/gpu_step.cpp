@@ -1,6 +1,7 @@
 // Enqueueing of a step's kernels, and when they ran.
 #include "study/gpu_step.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/check.h"
@@ -112,13 +113,30 @@ void GpuStep::optimize() {
     kernels_.enqueue_op(op, stream_, core_.events().now());
 }
 
+std::vector<RanKernel> GpuStep::ran() const {
+  std::vector<RanKernel> all;
+  for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op)
+    all.push_back({RanKernel::What::kOp, op, kernels_of(op).op_began(op), kernels_of(op).op_ended(op)});
+  for (int p = 0; p < static_cast<int>(copy_of_.size()); ++p) {
+    const auto& copy = copy_of_[static_cast<std::size_t>(p)];
+    if (!copy) continue;
+    // One that never ran here was made by the twin, or (out of a bucket) not at all.
+    const gpu::Kernel* in = &copies_[*copy];
+    if (in->grid() == 0 && twin_ != nullptr) in = &twin_->copies_[*copy];
+    if (in->grid() > 0) all.push_back({RanKernel::What::kCopyIn, p, in->began_at(), in->ended_at()});
+    const gpu::Kernel& out = copies_[*copy + 1];
+    if (out.grid() > 0) all.push_back({RanKernel::What::kCopyBack, p, out.began_at(), out.ended_at()});
+  }
+  std::ranges::stable_sort(all, {}, &RanKernel::began);
+  return all;
+}
+
 StepTimes GpuStep::times() const {
   StepTimes t;
   t.forward_began = t.backward_began = t.optimizer_began = sim::Time::never();
   for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op) {
-    const train::StepKernels& kernels = op < own_ops_ ? twin_->kernels_ : kernels_;
-    const sim::Time began = kernels.op_began(op);
-    const sim::Time ended = kernels.op_ended(op);
+    const sim::Time began = kernels_of(op).op_began(op);
+    const sim::Time ended = kernels_of(op).op_ended(op);
     switch (plan_.ops[static_cast<std::size_t>(op)].phase) {
       case train::Phase::kForward:
         t.forward_began = sim::min(t.forward_began, began);

@@ -28,6 +28,15 @@ struct StepTimes {
   sim::Time optimizer() const { return optimizer_ended - optimizer_began; }
 };
 
+/// A kernel of a GPU's stream, or the few that belong to one op of the plan.
+struct RanKernel {
+  enum class What : std::uint8_t { kOp, kCopyIn, kCopyBack };
+  What what = What::kOp;
+  int index = 0;  ///< the op's, or the parameter whose gradient was copied
+  sim::Time began;
+  sim::Time ended;
+};
+
 class GpuStep final : public sim::Handler {
  public:
   /// Who is told. Gradients are counted in the order of Plan::ready.
@@ -64,6 +73,8 @@ class GpuStep final : public sim::Handler {
   /// Requires: everything has run.
   StepTimes times() const;
   const train::StepKernels& kernels() const { return kernels_; }
+  /// The same: all that was in its stream, in the order of time.
+  std::vector<RanKernel> ran() const;
   bool done() const { return optimizing_ && core_.dispatcher().idle(); }
 
  private:
@@ -71,6 +82,7 @@ class GpuStep final : public sim::Handler {
   void handle(std::uint32_t arg) override;
   void enqueue_from(std::size_t gradients, sim::Time at);
   void mark(std::uint32_t arg);
+  const train::StepKernels& kernels_of(int op) const { return op < own_ops_ ? twin_->kernels_ : kernels_; }
 
   int gpu_;
   gpu::Core& core_;

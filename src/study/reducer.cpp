@@ -47,6 +47,7 @@ void Reducer::start_next(int rank) {
   if (b.execution == nullptr) {
     coll::Execution::Options options;
     options.buffers = b.buffers.get();
+    options.trace = trace_;
     options.rank_done = [this, index](int r, sim::Time at) { ended(r, index, at); };
     b.execution = std::make_unique<coll::Execution>(machine_, b.entry->program, gpus(), std::move(options));
   }

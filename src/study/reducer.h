@@ -29,6 +29,9 @@ class Reducer {
   Reducer(gpu::Machine& machine, int ranks, Reduced reduced)
       : machine_(machine), reduced_(std::move(reduced)), next_(static_cast<std::size_t>(ranks)) {}
 
+  /// Where the steps of collectives that begin from now on are recorded; null: nowhere.
+  void record(sim::TraceRecorder* trace) { trace_ = trace; }
+
   /// A further bucket; `entry` must outlive this. Returns its number.
   int add(const BucketPrograms::Entry& entry);
   int buckets() const { return static_cast<int>(buckets_.size()); }
@@ -58,6 +61,7 @@ class Reducer {
 
   gpu::Machine& machine_;
   Reduced reduced_;
+  sim::TraceRecorder* trace_ = nullptr;
   std::vector<Bucket> buckets_;
   std::vector<int> next_;  // by rank: the bucket that it starts next
 };

@@ -224,6 +224,11 @@ void Step::count_in(int rank, int bucket) {
   if (settled == plan_.ready.size()) gpus_[static_cast<std::size_t>(rank)]->optimize();
 }
 
+const gpu::KernelList* Step::packing(int bucket, int rank) const {
+  const auto& ranks = packing_[static_cast<std::size_t>(bucket)];
+  return ranks.empty() ? nullptr : ranks[static_cast<std::size_t>(rank)].kernels.get();
+}
+
 bool Step::done() const {
   return std::all_of(gpus_.begin(), gpus_.end(), [](const auto& g) { return g->done(); });
 }

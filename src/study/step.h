@@ -48,6 +48,13 @@ class Step final : public GpuStep::Owner, public sim::Handler {
   double share() const;
   const GpuStep& gpu(int g) const { return *gpus_[static_cast<std::size_t>(g)]; }
   const Reducer& reducer() const { return reducer_; }
+  void record(sim::TraceRecorder* trace) { reducer_.record(trace); }
+  const train::Bucket& bucket(int b) const { return buckets_[static_cast<std::size_t>(b)]; }
+  /// The core that has done a GPU's work of compute so far: its own, or an equal one's.
+  const gpu::Core& computes_for(int g) const { return machine_.gpu(in_step_ ? 0 : g).core(); }
+  /// The kernels that fill and empty a bucket's memory on a rank; null where each gradient is copied, or
+  /// none.
+  const gpu::KernelList* packing(int bucket, int rank) const;
   std::vector<std::string> who_waits() const;
 
  private:

@@ -9,6 +9,7 @@
 #include "gpu/machine.h"
 #include "sim/check.h"
 #include "study/step.h"
+#include "study/step_trace.h"
 #include "study/train_run.h"
 #include "train/plan.h"
 
@@ -178,16 +179,20 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
       job.system->machine,
       {.burst = result.burst, .functional = false, .in_network = in_network(job), .core = options_of(job)});
   Step step(job, machine, plan, schedule, programs);
+  std::optional<StepTrace> trace;
+  if (job.trace) trace.emplace(job, plan, machine, step);
   step.start();
   while (machine.events().run(kBatch)) {
     if (keep_going && !keep_going(step.share())) return Interrupted{};
   }
   if (!step.done()) return Deadlock{step.who_waits()};
+  if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
   read_times(job, step, machine, result);
   result.buckets = read_buckets(step.reducer(), job.gpus);
-  result.events = result.alone.events + machine.events().handled();
+  result.events = result.alone.events + machine.events().handled() - (trace ? trace->events() : 0);
   result.packet_hops = machine.network().packet_hops();
+  if (result.communicating > sim::Time{}) result.links = use_of_links(machine, result.communicating);
   for (int g = 0; g < job.gpus; ++g)
     result.link_bytes += machine.network().payload_sent(static_cast<net::NodeId>(g));
   return result;

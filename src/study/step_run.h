@@ -36,6 +36,7 @@ struct StepJob {
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the
   /// same without it.
   bool together = true;
+  std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
 };
 
 /// One bucket's way, each time that of the last GPU.
@@ -71,7 +72,9 @@ struct StepResult {
   int sms = 0;                          ///< that the collectives hold on each GPU, at most
   std::uint64_t events = 0;
   std::uint64_t packet_hops = 0;
-  std::uint64_t link_bytes = 0;  ///< data that left GPUs by their links, all together
+  std::uint64_t link_bytes = 0;             ///< data that left GPUs by their links, all together
+  FabricUse links;                          ///< while a collective was on that GPU
+  std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
 
   double slowdown() const { return backward.in_s() / alone.times.backward().in_s() - 1; }
   /// The same, counted only while a collective ran beside backward; 0 if none did.

@@ -18,7 +18,7 @@ class Stream {
   /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Streams of different seeds, from 1
   /// on, have different values and run side by side.
   Stream(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program, std::vector<int> gpus,
-         std::uint64_t seed);
+         std::uint64_t seed, sim::TraceRecorder* trace = nullptr);
 
   /// Begins no further iteration; what is under way goes on to its end.
   void stop() { stopped_ = true; }
@@ -35,6 +35,7 @@ class Stream {
  private:
   void enqueue(int iteration, int rank, sim::Time at);
   void rank_done(int iteration, int rank, sim::Time at);
+  void record(int iteration, int rank, sim::Time at);
 
   const CollectiveJob& job_;
   gpu::Machine& machine_;
@@ -45,6 +46,8 @@ class Stream {
   std::unique_ptr<coll::Values> values_;
   std::vector<std::unique_ptr<coll::Execution>> executions_;
   std::vector<sim::Time> ends_;
+  sim::TraceRecorder* trace_;       // null: nothing is recorded
+  std::vector<sim::Time> started_;  // by rank: the iteration that it is at; for the trace
   bool stopped_ = false;
 };
 

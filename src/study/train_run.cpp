@@ -10,6 +10,9 @@
 
 #include "gpu/core.h"
 #include "sim/event_queue.h"
+#include "sim/sampler.h"
+#include "study/step_trace.h"
+#include "study/watch.h"
 #include "train/plan.h"
 #include "train/step_kernels.h"
 
@@ -35,6 +38,12 @@ sim::Time& time_of(KernelTimes& t, const train::Op& op) {
   if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
   return t.streaming;
 }
+std::vector<RanKernel> ran_of(const train::Plan& plan, const train::StepKernels& kernels) {
+  std::vector<RanKernel> ran;
+  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op)
+    ran.push_back({RanKernel::What::kOp, op, kernels.op_began(op), kernels.op_ended(op)});
+  return ran;
+}
 }  // namespace
 
 std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m,
@@ -59,6 +68,14 @@ TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& 
   gpu::Core core(gpu, events, {});
   train::StepKernels kernels(core, plan);
   kernels.enqueue(core.dispatcher().add_stream(0), sim::Time{});
+  std::optional<sim::TraceRecorder> trace;
+  std::optional<sim::Sampler> sampler;
+  if (job.trace) {
+    trace.emplace(*job.trace);
+    sampler.emplace(*trace, events);
+    watch_core(*sampler, *trace, trace->group("gpu0"), core, [&core]() -> const gpu::Core& { return core; });
+    sampler->start();
+  }
   while (!core.dispatcher().idle()) {
     if (keep_going && !keep_going(0)) return Interrupted{};
     if (!events.run(1 << 20) && !core.dispatcher().idle()) return Deadlock{core.dispatcher().who_waits()};
@@ -80,7 +97,13 @@ TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& 
   result.kernels = kernels.kernels();
   const gpu::Traffic& t = core.memory().traffic()[gpu::Actor::kCompute];
   result.hbm_bytes = t.hbm_read + t.hbm_written;
-  result.events = events.handled();
+  result.events = events.handled() - (sampler ? sampler->events() : 0);
+  if (trace) {
+    sampler->finish();
+    record_compute(*trace, trace->track(trace->group("gpu0"), "compute stream"), *job.graph, plan,
+                   ran_of(plan, kernels), spans[train::Phase::kBackward].end);
+    result.trace = std::move(trace);
+  }
   return result;
 }
 

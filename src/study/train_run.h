@@ -19,6 +19,7 @@ struct TrainJob {
   const train::Graph* graph = nullptr;
   train::Recipe recipe;
   bool ignore_memory = false;
+  std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
 };
 
 /// Time by what kernels are. Gaps between kernels belong to none.
@@ -41,6 +42,7 @@ struct TrainResult {
   std::size_t kernels = 0;
   std::uint64_t hbm_bytes = 0;
   std::uint64_t events = 0;
+  std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
 
   /// `passes` times forward and backward, each like the one that was simulated, then the update.
   sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }

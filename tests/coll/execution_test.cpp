@@ -147,15 +147,18 @@ TEST_F(ExecutionTest, RanksMayBeOnAnyGpus) {
 
 TEST_F(ExecutionTest, TracesEachStepOfEachRankAndChannel) {
   const Program program = compiled(Collective::kAllReduce, 4'000_B);
-  sim::TraceRecorder trace(1'000);
+  sim::TraceRecorder trace({});
   Execution::Options traced = options();
   traced.trace = &trace;
   Execution execution(machine, program, gpus, traced);
   for (int rank = 0; rank < 4; ++rank) execution.enqueue(rank, 0_us);
   machine.events().run();
-  EXPECT_EQ(trace.tracks().size(), 4u * 2);
-  EXPECT_EQ(trace.tracks()[3], "rank 1 channel 1");
+  EXPECT_EQ(trace.tracks().size(), 4u * (1 + 2));
+  EXPECT_EQ(trace.tracks()[3].label, "gpu1");
+  EXPECT_EQ(trace.tracks()[5].label, "channel 1");
+  EXPECT_EQ(trace.tracks()[5].parent, 3u);
   EXPECT_EQ(trace.spans().size(), 4u * 2 * 7);
+  EXPECT_THAT(trace.names(), testing::Contains("recv-reduce-send"));
   for (const auto& span : trace.spans()) EXPECT_LE(span.start, span.end);
 }
 

@@ -15,18 +15,24 @@ using nlohmann::json;
 constexpr const char* kResult = R"({"schema":1,"command":"bench","results":[]})";
 
 Page page_of(std::string typed) {
-  return {.version = "1.2.3",
-          .typed = std::move(typed),
-          .systems = {{.name = "a</script>b",
-                       .summary = "<!-- s",
-                       .parameters = {{.path = "gpu.sms",
-                                       .type = "integer",
-                                       .value = "108",
-                                       .min = "1",
-                                       .max = "1024",
-                                       .meaning = "SMs",
-                                       .choices = {}}}}},
-          .result = kResult};
+  return {
+      .version = "1.2.3",
+      .typed = std::move(typed),
+      .systems = {{.name = "a</script>b",
+                   .summary = "<!-- s",
+                   .parameters = {{.path = "gpu.sms",
+                                   .type = "integer",
+                                   .value = "108",
+                                   .min = "1",
+                                   .max = "1024",
+                                   .meaning = "SMs",
+                                   .choices = {}}}}},
+      .machines =
+          {{.label = "ring",
+            .bytes = 1024,
+            .use = {.gpus = 1, .nodes = 2, .links = {{.from = 0, .to = 1, .cables = 3, .mean = 0.25}}}}},
+      .published = {{.system = "s", .algo = "ring", .bytes = 1024, .time_us = 2.5, .source = "a <paper>"}},
+      .result = kResult};
 }
 
 /// What a browser takes for the data: up to the first closing tag.
@@ -46,6 +52,8 @@ TEST(HtmlReport, DataComeOutAsTheyWentIn) {
   EXPECT_EQ(data["systems"][0]["name"], "a</script>b");
   EXPECT_EQ(data["systems"][0]["summary"], "<!-- s");
   EXPECT_EQ(data["systems"][0]["parameters"][0]["value"], "108");
+  EXPECT_EQ(data["machines"][0]["links"][0], json::parse("[0, 1, 3, 0.25, 0.0]"));
+  EXPECT_EQ(data["published"][0]["source"], "a <paper>");
 }
 
 TEST(HtmlReport, HoldsAllItNeeds) {

@@ -31,7 +31,11 @@ TEST(ValidationReport, TellsMissedFromFailed) {
   const ValidationReport report{rows, comparisons};
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 of 3 figures within"));
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 could not be run"));
-  EXPECT_THAT(validation_markdown(report), testing::HasSubstr("- `b`: a mechanism"));
+  const std::string page =
+      validation_markdown(report, {{"gpu.launch", "a delay", {"a"}}, {"gpu.fence", "another", {}}});
+  EXPECT_THAT(page, testing::HasSubstr("- `b`: a mechanism"));
+  EXPECT_THAT(page, testing::HasSubstr("| `gpu.launch` | a delay | `a` |"));
+  EXPECT_THAT(page, testing::HasSubstr("no row"));
   EXPECT_EQ(number_at(validation_json(report), "/rows/1/error"), 0.2);
   EXPECT_EQ(number_at(validation_json(report), "/rows/2/error"), std::nullopt);
   EXPECT_EQ(number_at(validation_json(report), "/summary/failed"), 1.0);

@@ -16,6 +16,8 @@ export const commands = {
   "train-one-gpu": ["train", "--model", "lenet", "--gpus", "1"],
   compare: ["compare", ...step, "--algo", "ring,tree,inc-push"],
   explain: ["explain", ...step],
+  kernel: ["bench", "gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--beside", "all_reduce", "--size", "1M", "--system", "hgx-h100"],
+  validate: ["validate", path.join(here, "../cli/files/validation.yaml"), "--only", "ring", "--only", "twice"],
   study: ["study", path.join(here, "study.yaml")],
 };
 
@@ -24,7 +26,8 @@ export async function makePages() {
   const pages = {};
   for (const [name, words] of Object.entries(commands)) {
     const file = path.join(folder, `${name}.html`);
-    const {stdout} = await promisify(execFile)(binary, [...words, "--json", "--no-timing", "--report", file]);
+    const quiet = words[0] === "validate" ? [] : ["--no-timing"]; // validate never says how long it took
+    const {stdout} = await promisify(execFile)(binary, [...words, "--json", ...quiet, "--report", file]);
     pages[name] = {file, json: JSON.parse(stdout), html: await readFile(file, "utf8")};
   }
   return {folder, pages};

@@ -76,6 +76,12 @@ const expected = {
     ["phases", "step ms", json.rows.map((row) => row.phases_ms.step)],
   ],
   explain: (json) => [["causes", "slow-down", [...json.causes.map((c) => c.slowdown), json.backward_slowdown]]],
+  kernel: (json) => [["beside", "alone", [json.beside.kernel_alone_us, json.beside.collective_alone_us]]],
+  validate: (json) => [
+    ["errors", "published", json.rows.map((row) => row.published)],
+    ["errors", "simulated", json.rows.map((row) => row.simulated)],
+    ["errors", "error", json.rows.map((row) => row.error)],
+  ],
   study: (json) => [
     ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
     ["phases-0", "step ms", json.cases[0].rows.map((row) => row.phases_ms.step)],
@@ -92,7 +98,7 @@ for (const name of Object.keys(commands)) {
       assert.ok(figures.length > 0);
       for (const figure of figures) assert.ok((await countMarks(figure)) > 0, `${await figure.getAttribute("id")} is empty`);
       assert.ok((await page.locator("#reproduce pre").textContent()).startsWith(`infold ${commands[name][0]} `));
-      assert.ok((await page.locator("#reproduce td").count()) > 20, "the parameters are listed");
+      if (name !== "validate") assert.ok((await page.locator("#reproduce td").count()) > 20, "the parameters are listed");
       assert.deepEqual(complaints, []);
       await page.close();
     });
@@ -144,6 +150,33 @@ test("a key of the legend takes its series away and brings it back, by keyboard"
   assert.ok((await countMarks(figure)) < all);
   await page.keyboard.press("Enter");
   assert.equal(await countMarks(figure), all);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("the machine is drawn with all of its links", async () => {
+  const {page} = await open(made.pages.bench.file);
+  const {machines} = JSON.parse(await page.locator("#data").textContent());
+  assert.deepEqual(machines.map((m) => m.label), ["ring on hgx-h100", "nvls on hgx-h100", "inc-push on hgx-h100"]);
+  for (const [i, m] of machines.entries()) {
+    const pairs = new Set(m.links.map(([a, b]) => [Math.min(a, b), Math.max(a, b)].join()));
+    const chips = await page.locator(`#machine-${i} .chart svg path[transform]`).count();
+    assert.ok(chips >= m.nodes, `${chips} chips of ${m.nodes}`);
+    const drawn = await page.locator(`#machine-${i} .chart svg`).evaluate((svg) => [...svg.querySelectorAll("path[fill=none], polyline")].length);
+    assert.ok(drawn >= pairs.size, `${drawn} lines of ${pairs.size}`);
+    for (const [, , , mean, busiest] of m.links) assert.ok(mean >= 0 && mean <= busiest && busiest <= 1.0001);
+    assert.ok(m.links.some(([, , , , busiest]) => busiest > 0.05), "something was sent");
+  }
+  await page.close();
+});
+
+test("published measurements stand beside the curves", async () => {
+  const file = await changed("bench", (data) => ({...data, published: [{system: "hgx-h100", algo: "ring", bytes: 65536, time_us: 20, source: "a paper"}]}));
+  const {page, complaints} = await open(file);
+  assert.ok(await page.locator("#time").getByRole("button", {name: "published"}).isVisible());
+  const all = await countMarks(page.locator("#time"));
+  await page.locator("#time").getByRole("button", {name: "published"}).click();
+  assert.ok((await countMarks(page.locator("#time"))) < all);
   assert.deepEqual(complaints, []);
   await page.close();
 });

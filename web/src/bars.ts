@@ -14,6 +14,8 @@ export interface Bars {
   unit: string;
   /** How the axis shows a value; without it, only the bars do. */
   axis?: (value: number) => string;
+  /** What is drawn without bars need not begin at 0. */
+  anywhere?: boolean;
   /** A bar's colour is its series' place here, so that a method has one colour on the page. */
   colours: string[];
 }

@@ -1,6 +1,6 @@
 // The page of `infold bench`: bandwidth and time by size, and where an algorithm beats ring.
-import type {LineSeriesOption} from "echarts";
-import {Bench, BenchResult} from "./payload";
+import type {LineSeriesOption, ScatterSeriesOption} from "echarts";
+import {Bench, BenchResult, Published} from "./payload";
 import {Line, lines} from "./bench_series";
 import {Theme, colour, dash, symbol} from "./theme";
 import {digits, list, microseconds, percent, plain, size} from "./format";
@@ -65,7 +65,46 @@ function bound(all: Line[]): number | undefined {
   return first > 0 && rows.every((row) => row.busbw_bound_gbps === first) ? first : undefined;
 }
 
-function curve(all: Line[], q: Quantity): Figure {
+/** Published times of a line's system and algorithm, as this quantity. */
+interface Point {
+  line: number;
+  bytes: number;
+  value: number;
+  source: string;
+}
+function pointsOf(all: Line[], q: Quantity, published: Published[]): Point[] {
+  return all.flatMap((line, i) => {
+    const low = line.rows[0].bytes;
+    const high = line.rows[line.rows.length - 1].bytes;
+    const bus = line.rows[0].busbw_gbps / line.rows[0].algbw_gbps; // the same for all sizes
+    return published
+      .filter((p) => p.system === line.system && p.algo === line.algo && p.bytes >= low && p.bytes <= high)
+      .map((p) => ({line: i, bytes: p.bytes, value: q === kTime ? p.time_us : (p.bytes / p.time_us / 1e3) * bus, source: p.source}));
+  });
+}
+const kPublished = "published";
+
+function curve(all: Line[], q: Quantity, published: Published[]): Figure {
+  const points = pointsOf(all, q, published);
+  const measured = (theme: Theme): ScatterSeriesOption[] =>
+    points.length === 0
+      ? []
+      : [
+          {
+            type: "scatter",
+            name: kPublished,
+            z: 4,
+            symbolSize: 11,
+            tooltip: {
+              trigger: "item",
+              formatter: (p) => {
+                const point = points[(p as {dataIndex: number}).dataIndex];
+                return tip(`${all[point.line].name}, ${size(point.bytes)}, published`, [[null, q.show(point.value)], [null, point.source]]);
+              },
+            },
+            data: points.map((p) => ({value: [place(p.bytes), p.value], symbol: "diamond", itemStyle: {color: theme.card, borderColor: colour(p.line), borderWidth: 2.5}})),
+          },
+        ];
   const sizes = [...new Set(all.flatMap((line) => line.rows.map((row) => row.bytes)))].sort((a, b) => a - b);
   const limit = q === kBandwidth ? bound(all) : undefined;
   const series = (theme: Theme): LineSeriesOption[] =>
@@ -92,7 +131,7 @@ function curve(all: Line[], q: Quantity): Figure {
   return {
     id: q.id,
     title: `${q.title} by message size`,
-    caption: q.caption,
+    caption: points.length > 0 ? `${q.caption} Diamonds are published measurements of the same.` : q.caption,
     description: all
       .map((line) => {
         const last = line.rows[line.rows.length - 1];
@@ -101,7 +140,10 @@ function curve(all: Line[], q: Quantity): Figure {
       .join("; "),
     height: 380,
     zoom: sizes.length > 6,
-    legend: all.map((line, i) => ({name: line.name, colour: colour(i), symbol: symbol(i)})),
+    legend: [
+      ...all.map((line, i) => ({name: line.name, colour: colour(i), symbol: symbol(i)})),
+      ...(points.length > 0 ? [{name: kPublished, colour: colour(points[0].line), symbol: "emptyDiamond"}] : []),
+    ],
     option: (theme, narrow) => ({
       grid: grid(narrow),
       xAxis: sizeAxis(theme, sizes, narrow),
@@ -122,7 +164,7 @@ function curve(all: Line[], q: Quantity): Figure {
           return tip(size(Math.round(2 ** at)), here);
         },
       },
-      series: series(theme),
+      series: [...series(theme), ...measured(theme)],
     }),
     table: barTable(all),
   };
@@ -185,7 +227,7 @@ function answer(result: Bench, all: Line[]): string {
   return `${best.name} is fastest ${at}: ${digits(row.busbw_gbps)} GB/s of bus bandwidth${share}, against ${compared}${others.length > 4 ? "" : " GB/s"}.`;
 }
 
-export function benchView(result: Bench): View {
+export function benchView(result: Bench, published: Published[]): View {
   const all = lines(result.results);
   const title = `${plain(result.collective)} on ${result.system.replaceAll(",", ", ")}`;
   const wrong = result.results.reduce((sum, row) => sum + (row.wrong ?? 0), 0);
@@ -199,7 +241,7 @@ export function benchView(result: Bench): View {
   ];
   if (all.length === 0) return {title, answer: `${plain(result.collective)} took ${microseconds(result.results[0]?.time_us ?? 0)}; it has no size to draw by.`, warnings: [], figures: [], facts};
   const single = all.every((line) => line.rows.length === 1);
-  const make = single ? bars : curve;
+  const make = (lines: Line[], q: Quantity) => (single ? bars(lines, q) : curve(lines, q, published));
   return {
     title,
     answer: answer(result, all),

@@ -1,5 +1,5 @@
 // The chart library, with only the parts that are used, and what all charts of a page have in common.
-import {BarChart, CustomChart, LineChart} from "echarts/charts";
+import {BarChart, CustomChart, LineChart, LinesChart, ScatterChart} from "echarts/charts";
 import {
   AriaComponent,
   DataZoomComponent,
@@ -24,9 +24,11 @@ echarts.use([
   GridComponent,
   LegendComponent,
   LineChart,
+  LinesChart,
   MarkAreaComponent,
   MarkLineComponent,
   SVGRenderer,
+  ScatterChart,
   TitleComponent,
   TooltipComponent,
 ]);
@@ -118,7 +120,8 @@ export function pictureOf(figure: Figure): string {
     backgroundColor: kLight.card,
     title: {text: figure.title, left: 12, top: 8, textStyle: {color: kLight.text, fontFamily: kFont, fontSize: 16}},
     legend: {show: figure.legend.length > 1, data: icons, left: 12, top: 38, itemWidth: 14, itemHeight: 12, itemGap: 18, textStyle: {color: kLight.text}},
-    grid: {...(option.grid as object), top: head + 16},
+    // Without a browser the width of names is only guessed.
+    grid: {...(option.grid as object), left: 28, top: head + 16},
     dataZoom: [],
   });
   const text = chart.renderToSVGString();

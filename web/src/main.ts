@@ -1,30 +1,11 @@
 // Puts the page together from the data that infold wrote into it.
 import {DrawnFigure} from "./figure";
-import {Payload, Result} from "./payload";
+import {Payload} from "./payload";
 import {View} from "./view";
-import {benchView} from "./bench";
 import {button, element, save} from "./dom";
-import {compareView} from "./compare";
 import {currentTheme, kLight} from "./theme";
-import {explainView} from "./explain";
-import {studyView} from "./study";
 import {tableElement} from "./table";
-import {trainView} from "./train";
-
-function viewOf(result: Result): View {
-  switch (result.command) {
-    case "bench":
-      return benchView(result);
-    case "train":
-      return trainView(result);
-    case "compare":
-      return compareView(result);
-    case "explain":
-      return explainView(result);
-    case "study":
-      return studyView(result);
-  }
-}
+import {viewOf} from "./views";
 
 function reproduction(payload: Payload, view: View): HTMLElement {
   const root = element("section", {class: "card", id: "reproduce"});
@@ -59,7 +40,7 @@ function isDark(): boolean {
 function start(): void {
   const byId = (id: string) => document.getElementById(id)!;
   const payload = JSON.parse(byId("data").textContent!) as Payload;
-  const view = viewOf(payload.result);
+  const view = viewOf(payload);
   document.title = `${view.title} - infold`;
   byId("title").textContent = view.title;
   const main = byId("main");

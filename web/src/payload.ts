@@ -25,6 +25,39 @@ export interface Bench {
   results: BenchResult[];
 }
 
+export interface KernelBench {
+  command: "bench";
+  kernel: string;
+  gpu: string;
+  dtype: string;
+  shape: Record<string, string>;
+  time_us: number;
+  tflops: number;
+  hbm_gbps: number;
+  l2_hit: number;
+  waves: number;
+  workgroups: number;
+  flops: number;
+  hbm_bytes: number;
+  l2_bytes: number;
+  beside?: {
+    collective: string;
+    system: string;
+    algo: string;
+    proto: string;
+    engine: string;
+    bytes: number;
+    sms: number;
+    kernel_alone_us: number;
+    kernel_us: number;
+    collective_alone_us: number;
+    collective_us: number;
+    kernel_slowdown: number;
+    collective_slowdown: number;
+    actors: Record<string, {hbm_bytes: number; l2_bytes: number; sm_us: number}>;
+  };
+}
+
 export interface Bucket {
   index: number;
   bytes: number;
@@ -100,7 +133,43 @@ export interface Study {
   cases: {communication_heavy: boolean; fastest: string; rows: Row[]; refused: {method: string; why: string}[]}[];
   windows: StudyWindow[];
 }
-export type Result = Bench | Train | Compare | Explain | Study;
+export interface ValidateRow {
+  id: string;
+  source: string;
+  quantity: string;
+  unit: string;
+  published: number;
+  simulated: number | null;
+  error: number | null;
+  accept: number;
+  within: boolean;
+  calibrated: boolean;
+  command: string;
+  missing?: string;
+}
+export interface Validate {
+  command: "validate";
+  rows: ValidateRow[];
+  summary: {rows: number; within: number; failed: number; geomean_abs_error: number};
+}
+export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate;
+
+/** Chips are numbered, GPUs first; a link is all cables from one to another. */
+export interface Machine {
+  label: string;
+  /** Of the message; 0 where there were several. */
+  bytes: number;
+  gpus: number;
+  nodes: number;
+  links: [from: number, to: number, cables: number, mean: number, busiest: number][];
+}
+export interface Published {
+  system: string;
+  algo: string;
+  bytes: number;
+  time_us: number;
+  source: string;
+}
 
 export interface Parameter {
   path: string;
@@ -111,5 +180,7 @@ export interface Payload {
   infold: string;
   typed: string;
   systems: {name: string; summary: string; parameters: Parameter[]}[];
+  machines: Machine[];
+  published: Published[];
   result: Result;
 }

@@ -2,7 +2,7 @@
 import {Row, Study} from "./payload";
 import {Figure} from "./figure";
 import {View} from "./view";
-import {barFigure} from "./bars";
+import {valuesFigure} from "./dots";
 import {breakdown, method, where} from "./steps";
 import {list, percent, roundPercent} from "./format";
 import {tick} from "./axes";
@@ -29,7 +29,7 @@ export function studyView(s: Study): View {
   const figures: Figure[] = [];
   if (s.cases.length > 0) {
     figures.push(
-      barFigure({
+      valuesFigure({
         id: "slowdown",
         title: "Slow-down of backward beside a collective",
         caption: "While a collective runs, by machine, model and algorithm: how much longer that part of backward takes than alone.",
@@ -44,7 +44,7 @@ export function studyView(s: Study): View {
     const repaired = by((row) => row.repaired, true);
     if (repaired.some((one) => one.values.some((v) => v !== null)))
       figures.push(
-        barFigure({
+        valuesFigure({
           id: "repaired",
           title: `What is repaired of ${names[0]}'s slow-down`,
           caption: "The part that is gone; below 0 it is worse.",
@@ -57,7 +57,7 @@ export function studyView(s: Study): View {
         }),
       );
     figures.push(
-      barFigure({
+      valuesFigure({
         id: "speedup",
         title: "Whole step against reducing after backward",
         caption: "Above 1, overlapping pays.",
@@ -65,6 +65,7 @@ export function studyView(s: Study): View {
         series: by((row) => row.speedup_vs_sequential),
         show: (v) => `${v.toFixed(2)}x`,
         axis: (v) => `${tick(v)}x`,
+        anywhere: true,
         unit: "",
         colours: names,
       }),

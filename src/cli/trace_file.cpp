@@ -1,0 +1,75 @@
+// From --trace to a file.
+#include "cli/trace_file.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <utility>
+#include <variant>
+
+#include "cli/app.h"
+#include "cli/systems.h"
+#include "config/units.h"
+
+namespace infold::cli {
+
+namespace {
+/// Between two simulations on one time line, so that they can be told apart.
+constexpr sim::Time kGap = sim::Time::us(10);
+}  // namespace
+
+void add_trace_arguments(CLI::App& command, TraceArguments& args) {
+  command
+      .add_option("--trace", args.file,
+                  "also write what happened when, for ui.perfetto.dev, e.g. out.pftrace")
+      ->check(
+          [](const std::string& file) { return std::string(file.empty() ? "the file has no name" : ""); });
+  command
+      .add_option("--trace-interval", args.interval,
+                  "between two samples of a counter; doubled as often as the file would get too large")
+      ->capture_default_str();
+}
+
+int TraceWriter::open() {
+  if (!wanted()) return kDone;
+  const auto parsed = config::parse_time(args_.interval);
+  if (const auto* error = std::get_if<config::ParseError>(&parsed))
+    return bad_input(fmt::format("--trace-interval: {}", error->message));
+  spec_.interval = std::get<sim::Time>(parsed);
+  if (spec_.interval < sim::Time::ns(1) || spec_.interval > sim::Time::us(1'000'000))
+    return bad_input(fmt::format("--trace-interval: {} is not between 1 ns and 1 s", args_.interval));
+  auto opened = report::OutputFile::open(args_.file);
+  if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(fmt::format("--trace: {}", *why));
+  file_.emplace(std::get<report::OutputFile>(std::move(opened)));
+  return kDone;
+}
+
+std::optional<sim::TraceSpec> TraceWriter::spec(std::size_t runs) const {
+  if (!wanted()) return std::nullopt;
+  return spec_.shared_by(runs);
+}
+
+void TraceWriter::add_beside(std::string label, sim::TraceRecorder trace) {
+  traces_.push_back(std::move(trace));
+  content_.runs.push_back({.place = label, .label = label, .begins = {}, .trace = &traces_.back()});
+}
+
+void TraceWriter::add_after(std::string place, std::string label, sim::TraceRecorder trace) {
+  traces_.push_back(std::move(trace));
+  const sim::Time begins = content_.runs.empty() ? sim::Time{} : end_ + kGap;
+  content_.runs.push_back(
+      {.place = std::move(place), .label = std::move(label), .begins = begins, .trace = &traces_.back()});
+  end_ = begins + report::end_of(traces_.back());
+}
+
+int TraceWriter::write() {
+  if (!wanted()) return kDone;
+  content_.version = kVersion;
+  content_.typed = typed_;
+  const std::string why = file_->commit(report::perfetto_trace(content_));
+  if (why.empty()) return kDone;
+  bad_input(fmt::format("--trace: {}", why));
+  return kFailed;
+}
+
+}  // namespace infold::cli

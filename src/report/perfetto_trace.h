@@ -1,0 +1,31 @@
+// Traces as a file that Perfetto opens (https://ui.perfetto.dev): one process a GPU or switch, its streams
+// and counters as tracks, arrows as flows. Times are whole nanoseconds there, rounded down.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/trace.h"
+
+namespace infold::report {
+
+/// One simulation on the file's time line. What has the same place and label in several runs is one track.
+struct TracedRun {
+  std::string place;  ///< put behind the names of GPUs and switches; empty: nothing
+  std::string label;  ///< of the run as a whole
+  sim::Time begins;   ///< on the time line
+  const sim::TraceRecorder* trace = nullptr;
+};
+
+struct TraceFile {
+  std::string version;
+  std::string typed;  ///< the command line
+  std::vector<TracedRun> runs;
+};
+
+/// When the last span or sample ends.
+sim::Time end_of(const sim::TraceRecorder& trace);
+
+std::string perfetto_trace(const TraceFile& file);
+
+}  // namespace infold::report

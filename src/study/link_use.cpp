@@ -1,0 +1,27 @@
+// Bytes that crossed a link, by what it could have carried.
+#include "study/link_use.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace infold::study {
+
+FabricUse use_of_links(const gpu::Machine& machine, sim::Time over) {
+  FabricUse use{.gpus = machine.gpus(), .nodes = machine.blueprint().nodes(), .links = {}};
+  const double most = machine.spec().fabric.link.rate.in_gbps() * 1e9 * over.in_s();
+  std::map<std::pair<net::NodeId, net::NodeId>, std::size_t> known;
+  for (const auto& link : machine.network().links()) {
+    const auto [place, added] = known.try_emplace({link->from(), link->to()}, use.links.size());
+    if (added) use.links.push_back({.from = link->from(), .to = link->to()});
+    LinkUse& u = use.links[place->second];
+    const double share = static_cast<double>(link->traffic().wire_bytes) / most;
+    ++u.cables;
+    u.mean += share;
+    u.busiest = std::max(u.busiest, share);
+  }
+  for (LinkUse& u : use.links) u.mean /= u.cables;
+  return use;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,34 @@
+// Which command has which page.
+import {Payload} from "./payload";
+import {View} from "./view";
+import {benchView} from "./bench";
+import {compareView} from "./compare";
+import {explainView} from "./explain";
+import {kernelView} from "./kernel";
+import {machineFigures} from "./machine";
+import {studyView} from "./study";
+import {trainView} from "./train";
+import {validateView} from "./validate";
+
+function viewOfResult({result, published}: Payload): View {
+  switch (result.command) {
+    case "bench":
+      return "kernel" in result ? kernelView(result) : benchView(result, published);
+    case "train":
+      return trainView(result);
+    case "compare":
+      return compareView(result);
+    case "explain":
+      return explainView(result);
+    case "study":
+      return studyView(result);
+    case "validate":
+      return validateView(result);
+  }
+}
+
+/** The page of a result, with the machines it ran on at its end. */
+export function viewOf(payload: Payload): View {
+  const view = viewOfResult(payload);
+  return {...view, figures: [...view.figures, ...machineFigures(payload.machines)]};
+}
