@@ -210,6 +210,7 @@ class BenchCommand {
     const auto& best = *std::ranges::min_element(tried, {}, [](const auto& t) { return t.second; });
     table_.add(job.bytes, best.first);
     std::vector<study::Choice> offers;
+    offers.reserve(tried.size());
     for (const auto& [choice, time] : tried) offers.push_back(choice);
     const study::Choice chosen = study::choose(job, offers);
     const sim::Time time =
