@@ -46,6 +46,7 @@ double rounded(double v) {
 }
 std::vector<double> rounded(const std::vector<float>& v) {
   std::vector<double> out;
+  out.reserve(v.size());
   for (const float x : v) out.push_back(rounded(static_cast<double>(x)));
   return out;
 }

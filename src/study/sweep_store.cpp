@@ -243,7 +243,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
   // in its place it is there whole or not at all.
   const std::string copy = path_ + ".new";
   std::remove(copy.c_str());
-  const std::string made = execute(
+  std::string made = execute(
       fmt::format("ATTACH {} AS done; BEGIN; {}CREATE VIEW done.results AS {} ORDER BY p.point; "
                   "INSERT INTO done.sweep SELECT * FROM main.sweep; "
                   "INSERT INTO done.points SELECT * FROM main.points ORDER BY point; COMMIT; DETACH done",

@@ -39,7 +39,9 @@ std::vector<Sample> two_spirals(std::size_t points, std::uint64_t seed) {
   std::vector<Sample> samples;
   samples.reserve(points);
   for (std::size_t i = 0; i < points; ++i) {
-    const float along = static_cast<float>(i / 2) / static_cast<float>((points + 1) / 2);
+    const std::size_t pair = i / 2;
+    const std::size_t pairs = (points + 1) / 2;
+    const float along = static_cast<float>(pair) / static_cast<float>(pairs);
     const float label = i % 2 == 0 ? 1.0F : -1.0F;
     const auto [c, s] = on_circle(static_cast<double>(along) * kAngle);
     const float radius = label * (kInner + (1 - kInner) * along);

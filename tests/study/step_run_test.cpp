@@ -86,6 +86,31 @@ TEST(StepRun, RefusesWhatCanNotBe) {
   EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("take a smaller --batch"), std::string::npos);
 }
 
+TEST(StepRun, BurstsChangeAStepByLittle) {
+  for (const char* algorithm : {"ring", "tree", "inc-push"}) {
+    SmallStep step(1024);
+    step.job.method.algorithm = coll::find_algorithm(algorithm);
+    step.job.burst = {.automatic = false, .bytes = {}};
+    const StepResult packets = step.result();
+    step.job.burst.bytes = sim::Bytes::kib(4);
+    const StepResult bursts = step.result();
+    EXPECT_EQ(bursts.link_bytes, packets.link_bytes) << algorithm;
+    EXPECT_LT(bursts.events, packets.events) << algorithm;
+    EXPECT_NEAR(bursts.step().in_us() / packets.step().in_us(), 1, 0.02) << algorithm;
+    EXPECT_NEAR(bursts.backward.in_us() / packets.backward.in_us(), 1, 0.02) << algorithm;
+  }
+}
+
+// Where it is faster, L2 kept for the collective what backward would have written back (docs/training.md).
+TEST(StepRun, BesideACollectiveBackwardIsNotFasterWhereL2HoldsEverything) {
+  for (const char* algorithm : {"ring", "two-shot", "inc-push"}) {
+    SmallStep step(512, 32);
+    step.system.machine.gpu.l2.capacity = sim::Bytes::gib(1);
+    step.job.method.algorithm = coll::find_algorithm(algorithm);
+    EXPECT_GE(step.result().slowdown(), 0) << algorithm;
+  }
+}
+
 TEST(StepRun, StopsWhenAsked) {
   const SmallStep step;
   EXPECT_TRUE(std::holds_alternative<Interrupted>(run(step.job, [](double) { return false; })));
