@@ -49,7 +49,7 @@ std::optional<sim::TraceSpec> TraceWriter::spec(std::size_t runs) const {
   return spec_.shared_by(runs);
 }
 
-void TraceWriter::add_beside(std::string label, sim::TraceRecorder trace) {
+void TraceWriter::add_beside(const std::string& label, sim::TraceRecorder trace) {
   traces_.push_back(std::move(trace));
   content_.runs.push_back({.place = label, .label = label, .begins = {}, .trace = &traces_.back()});
 }

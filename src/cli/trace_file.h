@@ -35,7 +35,7 @@ class TraceWriter {
   std::optional<sim::TraceSpec> spec(std::size_t runs = 1) const;
 
   /// A simulation beside the others, from the time line's beginning on.
-  void add_beside(std::string label, sim::TraceRecorder trace);
+  void add_beside(const std::string& label, sim::TraceRecorder trace);
   /// One after all so far, on the same tracks where the place is the same.
   void add_after(std::string place, std::string label, sim::TraceRecorder trace);
   int write();

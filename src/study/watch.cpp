@@ -24,7 +24,7 @@ double wire_bytes(const std::vector<const net::Link*>& links) {
 }  // namespace
 
 void watch_core(sim::Sampler& sampler, sim::TraceRecorder& trace, sim::TraceRecorder::TrackId group,
-                const gpu::Core& core, std::function<const gpu::Core&()> computes) {
+                const gpu::Core& core, const std::function<const gpu::Core&()>& computes) {
   using gpu::Actor;
   sampler.add_rate(trace.counter(group, "SMs of compute", "SMs"), 1, [computes](sim::Time now) {
     return computes().dispatcher().sm_time_until(Actor::kCompute, now).in_s();

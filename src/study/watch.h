@@ -12,7 +12,7 @@ namespace infold::study {
 /// SMs and memory of one GPU, by who uses them. `computes` names the core that has done this GPU's work of
 /// compute so far, which may be an equal one's.
 void watch_core(sim::Sampler& sampler, sim::TraceRecorder& trace, sim::TraceRecorder::TrackId group,
-                const gpu::Core& core, std::function<const gpu::Core&()> computes);
+                const gpu::Core& core, const std::function<const gpu::Core&()>& computes);
 
 /// The links of the first so many GPUs, and the reduction units of the switches where there are any.
 void watch_network(sim::Sampler& sampler, sim::TraceRecorder& trace, const gpu::Machine& machine, int gpus);

@@ -107,6 +107,8 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
         ];
   const sizes = [...new Set(all.flatMap((line) => line.rows.map((row) => row.bytes)))].sort((a, b) => a - b);
   const limit = q === kBandwidth ? bound(all) : undefined;
+  const values = all.flatMap((line) => line.rows.map(q.of));
+  const range = Math.max(...values) / Math.min(...values);
   const series = (theme: Theme): LineSeriesOption[] =>
     all.map((line, i) => ({
       type: "line",
@@ -148,7 +150,7 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
       grid: grid(narrow),
       xAxis: sizeAxis(theme, sizes, narrow),
       yAxis: q.log
-        ? {...valueAxis(theme, ""), type: "log", axisLabel: {color: theme.soft, formatter: (v: number) => q.show(v)}}
+        ? {...valueAxis(theme, ""), type: "log", logBase: range < 32 ? 2 : 10, axisLabel: {color: theme.soft, formatter: (v: number) => q.show(v)}}
         : valueAxis(theme, q.unit, limit !== undefined ? {max: (range: {max: number}) => Math.max(range.max, limit * 1.02), axisLabel: {color: theme.soft, showMaxLabel: false}} : {}),
       dataZoom: sizes.length > 6 ? [{type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false}] : [],
       tooltip: {
