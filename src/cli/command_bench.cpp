@@ -97,7 +97,8 @@ class BenchCommand {
             .check = args_.check,
             .real_inputs = options_.real_inputs,
             .burst = options_.burst,
-            .delays = !args_.skew.empty() ? study::skewed(gpus, options_.skew, args_.seed) : options_.delays};
+            .delays = !args_.skew.empty() ? study::skewed(gpus, options_.skew, args_.seed) : options_.delays,
+            .fault = options_.fault};
   }
 
   /// Why the largest size can not be run; smaller ones then can not be at fault.
@@ -204,6 +205,7 @@ class BenchCommand {
     row.gpus = job.gpus;
     row.bytes = job.bytes;
     row.count = job.bytes.count() / coll::size_of(job.type).count();
+    row.fault = args_.fail;
     const std::string label =
         fmt::format("{} {} {} {} B", row.system, row.algo, row.proto, row.bytes.count());
     auto outcome = study::run(job, [&](double share) {

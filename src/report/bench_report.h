@@ -19,6 +19,7 @@ struct BenchRow {
   int gpus = 0;
   sim::Bytes bytes;
   std::int64_t count = 0;  ///< elements, as nccl-tests counts
+  std::string fault;       ///< as typed, if something fails
   study::CollectiveResult result;
 };
 
