@@ -124,6 +124,38 @@ std::optional<std::string> pick_delays(const BenchArguments& args, BenchOptions&
   return std::nullopt;
 }
 
+/// "plane:2@20us" or "link:2@20us".
+std::optional<std::string> pick_fault(const BenchArguments& args, BenchOptions& o) {
+  if (args.fail.empty())
+    return args.fallback.empty() ? std::nullopt
+                                 : std::optional<std::string>("--fallback: nothing fails (--fail)");
+  const std::string& text = args.fail;
+  const std::size_t colon = text.find(':');
+  const std::size_t at = text.find('@');
+  const std::string what = text.substr(0, colon);
+  if (colon == std::string::npos || at == std::string::npos || at < colon ||
+      (what != "plane" && what != "link"))
+    return fmt::format("--fail: '{}' is not like plane:2@20us or link:2@20us", text);
+  study::Fault fault;
+  fault.what = what == "plane" ? study::Fault::What::kPlane : study::Fault::What::kLink;
+  const std::string number = text.substr(colon + 1, at - colon - 1);
+  if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
+    return fmt::format("--fail: '{}' is not the number of a plane", number);
+  fault.plane = std::stoi(number);
+  if (auto e = pick_delay("--fail", text.substr(at + 1), fault.at)) return e;
+  if (!args.fallback.empty()) {
+    std::vector<const coll::Algorithm*> picked;
+    if (auto e = pick_algorithms(args.fallback, picked)) return "--fallback: " + *e;
+    if (picked.size() != 1 || picked.front() == nullptr) return std::string("--fallback: name one algorithm");
+    fault.fallback = picked.front();
+  }
+  if (args.iterations > 1) return std::string("--fail: for one iteration only");
+  if (!args.program.empty()) return std::string("--fail: not with --program, which fits one fabric");
+  if (!args.tune.empty()) return std::string("--fail: not with --tune");
+  o.fault = fault;
+  return std::nullopt;
+}
+
 std::optional<std::string> pick_burst(const std::string& text, study::BurstChoice& choice) {
   if (text == "auto") return std::nullopt;
   std::int64_t bytes = 0;
@@ -187,6 +219,11 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("--skew", a.skew, "each rank starts late by up to so much, e.g. 20us");
   c.add_option("--delays", a.delays, "or by so much, one time a rank with commas; never: it does not come");
   c.add_option("--seed", a.seed, "of --skew")->capture_default_str();
+  c.add_option(
+      "--fail", a.fail,
+      "a switch plane or a link to it fails while the collective runs, e.g. plane:2@20us, link:2@20us");
+  c.add_option("--fallback", a.fallback,
+               "then finish with this algorithm (default: the same, on what is left)");
   c.add_flag("--residency", a.residency,
              "show how long workgroups held their SMs, and how long they moved data");
   c.add_option("--set", a.sets,
@@ -220,6 +257,7 @@ std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
   if (auto e = pick_engines(args.engines, o.engines)) return *e;
   if (auto e = pick_delays(args, o)) return *e;
   if (auto e = pick_burst(args.burst, o.burst)) return *e;
+  if (auto e = pick_fault(args, o)) return *e;
   if (args.inputs != "exact" && args.inputs != "real")
     return fmt::format("--inputs: '{}' is neither exact nor real", args.inputs);
   o.real_inputs = args.inputs == "real";

@@ -43,8 +43,10 @@ struct BenchArguments {
   std::string skew;    ///< empty: none
   std::string delays;  ///< empty: none
   std::uint64_t seed = 1;
-  std::string tune;    ///< file to write
-  std::string tuning;  ///< file to read
+  std::string fail;      ///< empty: nothing does
+  std::string fallback;  ///< empty: the same algorithm
+  std::string tune;      ///< file to write
+  std::string tuning;    ///< file to read
   bool residency = false;
   bool check = false;
   bool json = false;
@@ -67,6 +69,7 @@ struct BenchOptions {
   sim::Time skew;
   std::vector<sim::Time> delays;
   bool real_inputs = false;
+  std::optional<study::Fault> fault;
   std::optional<coll::Program> program;  ///< read from a file, and right
 };
 

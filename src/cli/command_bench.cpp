@@ -106,7 +106,8 @@ class BenchCommand {
             .check = args_.check,
             .real_inputs = options_.real_inputs,
             .burst = options_.burst,
-            .delays = !args_.skew.empty() ? study::skewed(gpus, options_.skew, args_.seed) : options_.delays};
+            .delays = !args_.skew.empty() ? study::skewed(gpus, options_.skew, args_.seed) : options_.delays,
+            .fault = options_.fault};
   }
 
   /// Why the largest size can not be run; smaller ones then can not be at fault.
@@ -242,6 +243,7 @@ class BenchCommand {
     row.bytes = job.bytes;
     row.count = job.bytes.count() / coll::size_of(job.type).count();
     if (!args_.tune.empty() && choice.algorithm != nullptr) row.estimate_us = study::estimate_us(job, choice);
+    row.fault = args_.fail;
     const std::string label =
         fmt::format("{} {} {} {} B", row.system, row.algo, row.proto, row.bytes.count());
     auto outcome = study::run(job, [&](double share) {

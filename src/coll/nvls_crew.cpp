@@ -19,7 +19,7 @@ NvlsCrew::NvlsCrew(CrewContext context) : context_(std::move(context)) {
     const Rounds& rounds = rounds_.emplace_back(step, program.ranks, block);
     inc::RegionPlan plan = region_plan(step, context_, packet);
     plan.part = sim::Bytes{rounds.chunk()};
-    plan.bytes = plan.part * rounds.parts();
+    plan.bytes = plan.part * (rounds.parts() + static_cast<std::uint32_t>(program.ranks));  // and flags
     auto added = units->regions().add(std::move(plan));
     const auto* refusal = std::get_if<sim::Refusal>(&added);
     INFOLD_CHECK(refusal == nullptr, "the fabric serves the program (study::refuse)");
@@ -42,6 +42,11 @@ NvlsCrew::NvlsCrew(CrewContext context) : context_(std::move(context)) {
     }
   }
   on_sm_.resize(workgroups_.size());
+  for (NvlsWorkgroup& w : workgroups_) {
+    std::vector<NvlsWorkgroup*> all;
+    for (int rank = 0; rank < program.ranks; ++rank) all.push_back(&workgroups_[index_of(rank, w.channel())]);
+    w.know(std::move(all));
+  }
 }
 
 NvlsCrew::~NvlsCrew() {
@@ -74,12 +79,7 @@ void NvlsCrew::started(int rank, int channel, int sm) {
 }
 
 void NvlsCrew::handle(std::uint32_t index) {
-  NvlsWorkgroup& w = workgroups_[index];
-  std::vector<NvlsWorkgroup*> all;
-  all.reserve(static_cast<std::size_t>(context_.program.ranks));
-  for (int rank = 0; rank < context_.program.ranks; ++rank)
-    all.push_back(&workgroups_[index_of(rank, w.channel())]);
-  w.start(std::move(all));
+  workgroups_[index].start();
 }
 
 void NvlsCrew::workgroup_done(NvlsWorkgroup& w) {

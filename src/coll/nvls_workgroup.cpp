@@ -6,11 +6,20 @@
 namespace infold::coll {
 
 namespace {
+/// Of a role that sends: a spare warp fences and sets flags while the others go on, if there are warps
+/// enough.
+int workers(int warps) {
+  return warps >= 3 ? warps - 1 : warps;
+}
+
 gpu::UnitMover::Setup reduce_warps(const CrewContext& context, std::uint32_t sender) {
   const NvlsTuning& t = context.program.tuning.nvls;
   const gpu::GpuSpec& gpu = context.machine.spec().gpu;
+  // With nothing to copy, one warp of each copying role is left to set flags.
+  const int warps = t.zero_copy ? std::max(1, t.warps() - 2) : t.reduce_warps;
   return {.sender = sender,
-          .window = t.in_flight_per_thread * (32 * (t.zero_copy ? t.warps() : t.reduce_warps)),
+          .window = t.in_flight_per_thread * (32 * workers(warps)),
+          .run = t.in_flight_per_thread * 32,
           .rate = sim::Bandwidth::bytes_per_s(gpu.sm_port.count() * gpu.clock.count_hz())};
 }
 }  // namespace
@@ -24,24 +33,37 @@ NvlsWorkgroup::NvlsWorkgroup(const Setup& setup, const CrewContext& context, con
       gpu_(context.gpu(setup.rank)),
       mover_(reduce_warps(context, static_cast<std::uint32_t>(setup.channel)), context.machine.events(),
              gpu_.unit_port(), *this),
-      staged_(static_cast<std::size_t>(context.program.ranks)),
       reduced_(static_cast<std::size_t>(context.program.ranks)) {
   share_ = std::make_unique<StagedShare>(context, setup.rank, *setup.step, setup.region, *this, rounds,
                                          setup.buffer, setup.slots);
-  for (std::uint32_t from = 0; from < staged_.size(); ++from) {
-    staged_flags_.push_back(context.machine.signals().add(*this, from * kEvents + kStaged));
+  for (std::uint32_t from = 0; from < reduced_.size(); ++from)
     reduced_flags_.push_back(context.machine.signals().add(*this, from * kEvents + kReduced));
-  }
+  gpu::UnitTask flags;
+  flags.op = gpu::UnitOp::kPull;
+  flags.region = setup.region;
+  const std::uint32_t own = rounds.parts() + static_cast<std::uint32_t>(setup.rank);
+  flags.begin = own * static_cast<std::uint32_t>(rounds.chunk());
+  flags.end = flags.begin + static_cast<std::uint32_t>(kMeeting.count());
+  poll_ = std::make_unique<SwitchPoll>(reduce_warps(context, static_cast<std::uint32_t>(setup.channel)),
+                                       flags, context.machine.events(), gpu_.unit_port(), *this);
 }
 
-void NvlsWorkgroup::start(std::vector<NvlsWorkgroup*> others) {
+std::unique_ptr<gpu::WarpCopier> NvlsWorkgroup::copier(Role role, int warps) {
+  const gpu::GpuSpec& spec = gpu_.spec();
+  const sim::Bytes run = context_.program.tuning.nvls.in_flight_per_thread * 32;
+  return std::make_unique<gpu::WarpCopier>(
+      gpu::WarpCopier::Setup{
+          .warps = warps,
+          .run = sim::min(run, spec.sm.outstanding / warps),  // loads that the SM can not keep track of wait
+          .port = sim::Bandwidth::bytes_per_s(spec.sm_port.count() * spec.clock.count_hz()),
+          .functional = context_.values != nullptr},
+      context_.machine.events(), gpu_.core().memory(), *this, role);
+}
+
+void NvlsWorkgroup::start() {
   const NvlsTuning& t = context_.program.tuning.nvls;
-  const sim::Bytes burst = context_.machine.options().burst;
-  others_ = std::move(others);
-  if (share_->copies_in())
-    copiers_[kScatter] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.scatter_warps), burst);
-  if (share_->copies_out())
-    copiers_[kGather] = &gpu_.take_workgroup(t.in_flight_per_thread * (32 * t.gather_warps), burst);
+  if (share_->copies_in()) copiers_[kScatter] = copier(kScatter, workers(t.scatter_warps));
+  if (share_->copies_out()) copiers_[kGather] = copier(kGather, t.gather_warps);
   started_ = true;
   advance();
 }
@@ -59,9 +81,6 @@ void NvlsWorkgroup::advance() {
       !mover_.done())
     return;
   done_ = true;
-  for (gpu::Mover* m : copiers_) {
-    if (m != nullptr) gpu_.release_workgroup(*m);
-  }
   owner_.workgroup_done(*this);
 }
 
@@ -80,20 +99,48 @@ bool NvlsWorkgroup::reduces_here() const {
   return setup_.step->who != NetWho::kRoot || setup_.rank == context_.program.root;
 }
 
-/// Who reduces has announced more than `round` rounds; everybody has, if everybody is asked.
-bool NvlsWorkgroup::all(const std::vector<std::uint32_t>& counts, std::uint32_t round, bool heads) const {
-  if (heads && setup_.step->who == NetWho::kRoot)
-    return counts[static_cast<std::size_t>(context_.program.root)] > round;
-  return std::ranges::all_of(counts, [&](std::uint32_t c) { return c > round; });
+/// All have staged the round that is to be reduced next, as far as was seen; if not, they are polled. Ranks
+/// that only meet have nothing to stage.
+bool NvlsWorkgroup::staged() {
+  if (seen_staged_ > reducing_ || setup_.step->net == NetOp::kMeet) return true;
+  poll_->await(reducing_);
+  return false;
+}
+
+void NvlsWorkgroup::poll_answered(std::uint32_t least) {
+  seen_staged_ = least;
+  advance();
+}
+
+std::uint32_t NvlsWorkgroup::least_flag() const {
+  std::uint32_t least = ~std::uint32_t{0};
+  for (const NvlsWorkgroup* other : others_) least = std::min(least, other->told_staged_);
+  return least;
+}
+
+/// A switch was answered when it asked for this rank's flag on behalf of another.
+void NvlsWorkgroup::replied(RegionShare&, std::uint32_t offset, sim::Bytes) {
+  const std::uint32_t part = offset / static_cast<std::uint32_t>(rounds_.chunk());
+  if (share_->is_flag(part)) others_[part - rounds_.parts()]->poll_->sampled(told_staged_);
+}
+
+/// Who reduces has announced more than `round` rounds.
+bool NvlsWorkgroup::reduced(std::uint32_t round) const {
+  if (setup_.step->who == NetWho::kRoot)
+    return reduced_[static_cast<std::size_t>(context_.program.root)] > round;
+  return std::ranges::all_of(reduced_, [&](std::uint32_t c) { return c > round; });
 }
 
 /// A slot is free when its last round has been taken out here; then all have reduced it, too.
 bool NvlsWorkgroup::scatter() {
   Copy& c = copies_[kScatter];
   if (c.busy || c.round == rounds_.count() || c.round >= copies_[kGather].round + setup_.slots) return false;
-  if (share_->copies_in()) return copy_next(kScatter);
-  ++c.round;
-  tell(true);
+  if (share_->copies_in()) {
+    copy_round(kScatter);
+  } else {
+    ++c.round;
+    tell_staged();
+  }
   return true;
 }
 
@@ -105,10 +152,10 @@ bool NvlsWorkgroup::reduce() {
   const auto first = [&](std::uint32_t round) { return round * n + (root ? 0 : own); };
   // At the end of the message there may be rounds without a chunk for this rank.
   if (told_reduced_ < reducing_ && rounds_.bytes(first(told_reduced_)) == 0) {
-    tell(false);
+    tell_reduced();
     return true;
   }
-  if (reducing_ == rounds_.count() || !mover_.idle() || !all(staged_, reducing_, false)) return false;
+  if (reducing_ == rounds_.count() || !mover_.idle() || !staged()) return false;
   const std::uint32_t part = first(reducing_++);
   if (rounds_.bytes(part) == 0) return true;
   const auto chunk = static_cast<std::uint32_t>(rounds_.chunk());
@@ -121,52 +168,39 @@ bool NvlsWorkgroup::reduce() {
 
 bool NvlsWorkgroup::gather() {
   Copy& c = copies_[kGather];
-  if (c.busy || c.round == rounds_.count() || !all(reduced_, c.round, true)) return false;
-  if (share_->copies_out()) return copy_next(kGather);
-  ++c.round;
+  if (c.busy || c.round == rounds_.count() || !reduced(c.round)) return false;
+  if (share_->copies_out()) {
+    copy_round(kGather);
+  } else {
+    ++c.round;
+  }
   return true;
 }
 
-/// Copies the next run of chunks of the round; chunks that lie side by side are one.
-bool NvlsWorkgroup::copy_next(Role role) {
+/// Copies a round chunk by chunk.
+void NvlsWorkgroup::copy_round(Role role) {
   Copy& c = copies_[role];
   const auto n = static_cast<std::uint32_t>(context_.program.ranks);
-  const auto user = [&](std::uint32_t part) {
-    return role == kScatter ? share_->input_of(part) : share_->output_of(part);
-  };
-  const std::uint32_t part = c.round * n + c.next;
-  std::int64_t bytes = rounds_.bytes(part);
-  std::uint32_t next = c.next + 1;
-  while (next < n && rounds_.bytes(c.round * n + next) > 0 &&
-         user(c.round * n + next) == user(part) + bytes && bytes % rounds_.chunk() == 0)
-    bytes += rounds_.bytes(c.round * n + next++);
-  const std::int64_t stage = share_->stage_of(part);
-  c.from = role == kScatter ? user(part) : stage;
-  c.to = role == kScatter ? stage : user(part);
-  c.next = next;
-  while (c.next < n && rounds_.bytes(c.round * n + c.next) == 0) ++c.next;
-  c.busy = true;
   const std::uint64_t output = context_.buffers.output(setup_.rank);
-  gpu::Move move;
-  move.bytes = sim::Bytes{bytes};
-  move.stores_here = true;
-  move.sources[0] = {role == kScatter ? context_.buffers.input(setup_.rank) : output,
-                     static_cast<std::uint64_t>(c.from)};
-  move.here = {output, static_cast<std::uint64_t>(c.to)};
-  move.client = this;
-  move.cookie = role;
-  copiers_[role]->start(move);
-  return true;
+  c.pieces.clear();
+  for (std::uint32_t part = c.round * n; part < (c.round + 1) * n; ++part) {
+    const std::int64_t bytes = rounds_.bytes(part);
+    if (bytes == 0) continue;
+    const gpu::Place stage{output, static_cast<std::uint64_t>(share_->stage_of(part))};
+    const gpu::Place user = role == kScatter
+                                ? gpu::Place{context_.buffers.input(setup_.rank),
+                                             static_cast<std::uint64_t>(share_->input_of(part))}
+                                : gpu::Place{output, static_cast<std::uint64_t>(share_->output_of(part))};
+    c.pieces.push_back({role == kScatter ? user : stage, role == kScatter ? stage : user,
+                        static_cast<std::uint32_t>(bytes)});
+  }
+  c.busy = true;
+  copiers_[role]->start(c.pieces);
 }
 
-void NvlsWorkgroup::move_complete(std::uint32_t role) {
+void NvlsWorkgroup::copy_complete(std::uint32_t role) {
   Copy& c = copies_[role];
   c.busy = false;
-  if (c.next < static_cast<std::uint32_t>(context_.program.ranks)) {
-    copy_next(static_cast<Role>(role));
-    return;
-  }
-  c.next = 0;
   ++c.round;
   if (role == kScatter) fence(kScatterFenced);
   advance();
@@ -178,14 +212,16 @@ void NvlsWorkgroup::fence(Event then) {
   events.schedule(events.now() + gpu_.spec().fence, sim::Priority::kWork, *this, then);
 }
 
-/// Sets the flag of whoever waits for it.
-void NvlsWorkgroup::tell(bool staged) {
-  ++(staged ? told_staged_ : told_reduced_);
-  for (const NvlsWorkgroup* other : others_) {
-    if (staged && !other->reduces_here()) continue;
-    const gpu::SignalId flag = staged ? other->staged_flag(setup_.rank) : other->reduced_flag(setup_.rank);
-    gpu_.signal(flag, other->gpu_.id(), static_cast<std::uint32_t>(setup_.channel));
-  }
+void NvlsWorkgroup::tell_staged() {
+  ++told_staged_;
+  for (NvlsWorkgroup* other : others_) other->poll_->flag_written();
+}
+
+void NvlsWorkgroup::tell_reduced() {
+  ++told_reduced_;
+  for (const NvlsWorkgroup* other : others_)
+    gpu_.signal(other->reduced_flag(setup_.rank), other->gpu_.id(),
+                static_cast<std::uint32_t>(setup_.channel));
 }
 
 void NvlsWorkgroup::task_issued() {
@@ -199,28 +235,26 @@ void NvlsWorkgroup::task_complete() {
 
 void NvlsWorkgroup::handle(std::uint32_t event) {
   switch (static_cast<Event>(event % kEvents)) {
-    case kStaged:
-      ++staged_[event / kEvents];
-      break;
     case kReduced:
       ++reduced_[event / kEvents];
       break;
     case kScatterFenced:
-      tell(true);
+      tell_staged();
       break;
     case kReduceFenced:
-      tell(false);
+      tell_reduced();
       break;
   }
   advance();
 }
 
-void NvlsWorkgroup::produce(std::uint32_t role, std::uint32_t offset, std::span<std::byte> out) {
-  const Copy& c = copies_[role];
+void NvlsWorkgroup::copied(std::uint32_t role, std::size_t piece, std::uint32_t offset, std::uint32_t bytes) {
+  const gpu::WarpCopier::Piece& p = copies_[role].pieces[piece];
   Values& v = *context_.values;
   const auto source = role == kScatter ? v.input(setup_.rank) : v.memory(setup_.rank);
-  std::ranges::copy(source.subspan(static_cast<std::size_t>(c.from) + offset, out.size()), out.begin());
-  std::ranges::copy(out, v.memory(setup_.rank).begin() + c.to + offset);
+  std::ranges::copy(
+      source.subspan(static_cast<std::size_t>(p.from.offset) + offset, bytes),
+      v.memory(setup_.rank).subspan(static_cast<std::size_t>(p.to.offset) + offset, bytes).begin());
 }
 
 std::string NvlsWorkgroup::why_waiting() const {
@@ -229,16 +263,16 @@ std::string NvlsWorkgroup::why_waiting() const {
     return fmt::format("rank {} channel {} round {} of {}: {}", setup_.rank, setup_.channel, round + 1,
                        rounds_.count(), what);
   };
-  const auto late = [&](const std::vector<std::uint32_t>& counts, std::uint32_t round) {
-    return std::ranges::find_if(counts, [&](std::uint32_t c) { return c <= round; }) - counts.begin();
-  };
   if (!mover_.done()) return where(mover_.why_waiting().c_str(), reducing_ - 1);
-  if (reduces_here() && reducing_ < rounds_.count())
-    return where(fmt::format("waits for rank {} to stage its data", late(staged_, reducing_)).c_str(),
+  if (reduces_here() && reducing_ < rounds_.count()) {
+    const auto late =
+        std::ranges::find_if(others_, [&](const auto* o) { return o->told_staged_ <= reducing_; });
+    return where(fmt::format("waits for rank {} to stage its data", late - others_.begin()).c_str(),
                  reducing_);
-  return where(
-      fmt::format("waits for rank {} to reduce its chunk", late(reduced_, copies_[kGather].round)).c_str(),
-      copies_[kGather].round);
+  }
+  const std::uint32_t round = copies_[kGather].round;
+  const auto late = std::ranges::find_if(reduced_, [&](std::uint32_t c) { return c <= round; });
+  return where(fmt::format("waits for rank {} to reduce its chunk", late - reduced_.begin()).c_str(), round);
 }
 
 }  // namespace infold::coll

@@ -1,7 +1,8 @@
 // A workgroup that uses the switches, as the library's NVLS kernels do. Its warps have three roles that work
 // on different rounds at the same time: scatter copies a round into the registered buffer, reduce has the
-// switches sum its chunk and multicasts that, gather copies the round out. Flags between all ranks hand a
-// round on from role to role, whole.
+// switches sum its chunk and multicasts that, gather copies the round out. Flags hand a round on from role to
+// role, whole: who stages sets its own, which reducers poll by way of the switches; who reduces sets
+// everybody's.
 #pragma once
 
 #include <array>
@@ -9,13 +10,15 @@
 #include <vector>
 
 #include "coll/staged_share.h"
-#include "gpu/mover.h"
+#include "coll/switch_poll.h"
+#include "gpu/warp_copier.h"
 
 namespace infold::coll {
 
-class NvlsWorkgroup final : public gpu::MoveClient,
+class NvlsWorkgroup final : public gpu::WarpCopier::Client,
                             public gpu::UnitMover::Client,
                             public RegionListener,
+                            public SwitchPoll::Owner,
                             public sim::Handler {
  public:
   class Owner {
@@ -35,11 +38,11 @@ class NvlsWorkgroup final : public gpu::MoveClient,
   };
   NvlsWorkgroup(const Setup& setup, const CrewContext& context, const Rounds& rounds, Owner& owner);
 
-  /// Flags of this workgroup that others set: `from` has staged a round, or has reduced its chunk of one.
-  gpu::SignalId staged_flag(int from) const { return staged_flags_[static_cast<std::size_t>(from)]; }
+  /// The flag of this workgroup that `from` sets when it has reduced its chunk of a round.
   gpu::SignalId reduced_flag(int from) const { return reduced_flags_[static_cast<std::size_t>(from)]; }
-  /// `others`: the same channel's workgroups of all ranks, by rank.
-  void start(std::vector<NvlsWorkgroup*> others);
+  /// The same channel's workgroups of all ranks, by rank. Before start.
+  void know(std::vector<NvlsWorkgroup*> others) { others_ = std::move(others); }
+  void start();
 
   int rank() const { return setup_.rank; }
   int channel() const { return setup_.channel; }
@@ -52,33 +55,39 @@ class NvlsWorkgroup final : public gpu::MoveClient,
 
  private:
   enum Role : std::uint32_t { kScatter, kGather };
-  enum Event : std::uint32_t { kStaged, kReduced, kScatterFenced, kReduceFenced };
-  static constexpr std::uint32_t kEvents = 4;
+  enum Event : std::uint32_t { kReduced, kScatterFenced, kReduceFenced };
+  static constexpr std::uint32_t kEvents = 3;
 
   void handle(std::uint32_t event) override;
-  // gpu::MoveClient
-  void move_issued(std::uint32_t) override {}
-  void move_complete(std::uint32_t role) override;
-  void produce(std::uint32_t role, std::uint32_t offset, std::span<std::byte> out) override;
-  void consume(std::uint32_t, std::uint32_t, std::span<const std::byte>) override {}
+  // gpu::WarpCopier::Client
+  void copied(std::uint32_t role, std::size_t piece, std::uint32_t offset, std::uint32_t bytes) override;
+  void copy_complete(std::uint32_t role) override;
   // gpu::UnitMover::Client
   void task_issued() override;
   void task_complete() override;
   // RegionListener
-  gpu::UnitMover& mover(std::uint32_t) override { return mover_; }
-  void replied(RegionShare&, std::uint32_t, sim::Bytes) override {}
+  gpu::UnitMover& mover(std::uint32_t part) override {
+    return share_->is_flag(part) ? poll_->mover() : mover_;
+  }
+  void replied(RegionShare&, std::uint32_t offset, sim::Bytes) override;
   void received(RegionShare&, std::uint32_t, sim::Bytes) override {}
+  // SwitchPoll::Owner
+  void poll_answered(std::uint32_t least) override;
+  std::uint32_t least_flag() const override;
 
   void advance();
   bool scatter();
   bool reduce();
   bool gather();
-  void tell(bool staged);
+  bool staged();
+  bool reduced(std::uint32_t round) const;
+  void tell_staged();
+  void tell_reduced();
   void fence(Event then);
-  bool copy_next(Role role);
+  void copy_round(Role role);
+  std::unique_ptr<gpu::WarpCopier> copier(Role role, int warps);
   bool reduces_here() const;
   void note_idle();
-  bool all(const std::vector<std::uint32_t>& counts, std::uint32_t round, bool heads_only) const;
 
   Setup setup_;
   const CrewContext& context_;
@@ -87,18 +96,16 @@ class NvlsWorkgroup final : public gpu::MoveClient,
   std::unique_ptr<StagedShare> share_;
   gpu::Gpu& gpu_;
   gpu::UnitMover mover_;
-  std::array<gpu::Mover*, 2> copiers_{};  // by role
+  std::unique_ptr<SwitchPoll> poll_;                         // of everybody's staged rounds
+  std::array<std::unique_ptr<gpu::WarpCopier>, 2> copiers_;  // by role
   std::vector<NvlsWorkgroup*> others_;
-  std::vector<gpu::SignalId> staged_flags_;
   std::vector<gpu::SignalId> reduced_flags_;
-  std::vector<std::uint32_t> staged_;   // rounds, by rank
-  std::vector<std::uint32_t> reduced_;  // the same
+  std::vector<std::uint32_t> reduced_;  // rounds, by rank
+  std::uint32_t seen_staged_ = 0;       // rounds that all have staged, as far as it was seen
 
   struct Copy {
     std::uint32_t round = 0;
-    std::uint32_t next = 0;  ///< chunk of the round to copy
-    std::int64_t from = 0;
-    std::int64_t to = 0;
+    std::vector<gpu::WarpCopier::Piece> pieces;  ///< of the round, in functional mode
     bool busy = false;
   };
   std::array<Copy, 2> copies_;

@@ -52,7 +52,9 @@ class RegionShare : public gpu::UnitClient {
 
   gpu::Place reads_from(std::uint32_t part) override;
   gpu::Place writes_to(std::uint32_t part) override;
-  bool in_memory() override { return step_.net != NetOp::kMeet; }
+  Behind behind(std::uint32_t) override {
+    return step_.net != NetOp::kMeet ? Behind::kMemory : Behind::kNothing;
+  }
   sim::Bytes part_bytes(std::uint32_t part) override;
   gpu::UnitMover& mover(std::uint32_t part) override { return listener_.mover(part); }
   void replied(std::uint32_t offset, sim::Bytes bytes) override { listener_.replied(*this, offset, bytes); }

@@ -5,6 +5,10 @@ namespace infold::coll {
 
 void StagedShare::produce(std::uint32_t offset, std::span<std::byte> out) {
   const std::uint32_t part = offset / part_;
+  if (is_flag(part)) {  // what it says is known by SwitchPoll
+    std::ranges::fill(out, std::byte{});
+    return;
+  }
   const auto at = static_cast<std::size_t>(read_at(part)) + offset % part_;
   Values& v = *context_.values;
   std::ranges::copy((reads_stage() ? v.memory(rank_) : v.input(rank_)).subspan(at, out.size()), out.begin());
@@ -12,6 +16,7 @@ void StagedShare::produce(std::uint32_t offset, std::span<std::byte> out) {
 
 void StagedShare::consume(std::uint32_t offset, std::span<const std::byte> values) {
   const std::uint32_t part = offset / part_;
+  if (is_flag(part)) return;
   Values& v = *context_.values;
   const auto to =
       v.memory(rank_).subspan(static_cast<std::size_t>(write_at(part)) + offset % part_, values.size());

@@ -64,7 +64,14 @@ class StagedShare final : public RegionShare {
   gpu::Place writes_to(std::uint32_t part) override {
     return {context_.buffers.output(rank_), static_cast<std::uint64_t>(write_at(part))};
   }
-  sim::Bytes part_bytes(std::uint32_t part) override { return sim::Bytes{rounds_.bytes(part)}; }
+  /// Behind the parts that are moved comes a flag for each rank, by which it polls (coll/switch_poll.h).
+  bool is_flag(std::uint32_t part) const { return part >= rounds_.parts(); }
+  Behind behind(std::uint32_t part) override {
+    return is_flag(part) ? Behind::kFlag : RegionShare::behind(part);
+  }
+  sim::Bytes part_bytes(std::uint32_t part) override {
+    return is_flag(part) ? kMeeting : sim::Bytes{rounds_.bytes(part)};
+  }
   void produce(std::uint32_t offset, std::span<std::byte> out) override;
   void consume(std::uint32_t offset, std::span<const std::byte> values) override;
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "inc/tree_deadlock.h"
+#include "sim/check.h"
+
 namespace infold::gpu {
 
 namespace {
@@ -89,6 +92,8 @@ Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
   if (options.in_network) {
     units_ = std::make_unique<inc::SwitchUnits>(spec_.inc, events_, *network_,
                                                 options.functional ? &payloads_ : nullptr);
+    if (const auto circle = inc::find_deadlock(*network_, units_->regions()))
+      INFOLD_CHECK(false, fmt::format("no circle of waits among trees of switches: {}", *circle).c_str());
   }
   for (int i = 0; i < spec.gpus; ++i) {
     gpus_.push_back(std::make_unique<Gpu>(static_cast<net::NodeId>(i), spec_.gpu, events_, *network_, moves_,

@@ -24,7 +24,18 @@ void UnitMover::start(const UnitTask& task) {
   next_ = task.begin;
   limit_ = task.limit;
   active_.push_back({.task = task, .visible = {}});
+  if (by_runs(task)) {
+    const std::uint32_t block = port_.region(task.region).block();
+    run_ = std::max(block, static_cast<std::uint32_t>(setup_.run.count()) / block * block);
+    warps_.resize(
+        static_cast<std::size_t>(std::max<std::int64_t>(1, setup_.window.count() / setup_.run.count())));
+    for (std::uint32_t w = 0; w < warps_.size(); ++w) warps_[w] = {task.begin + w * run_, {}};
+  }
   issue_more();
+}
+
+bool UnitMover::by_runs(const UnitTask& task) const {
+  return setup_.run > sim::Bytes{} && asks(task.op);
 }
 
 void UnitMover::limit(std::uint32_t offset) {
@@ -58,6 +69,7 @@ bool UnitMover::issue_one() {
     client_.task_issued();  // may start the next
     return true;
   }
+  if (by_runs(task)) return issue_runs(a);
   if (task.op == UnitOp::kPush && next_ >= limit_) return false;
   const inc::Region& region = port_.region(task.region);
   std::uint32_t bytes = 0;
@@ -76,7 +88,7 @@ bool UnitMover::issue_one() {
     if (in_flight_ > sim::Bytes{} && in_flight_ + sim::Bytes{bytes} > setup_.window) return false;
     in_flight_ += sim::Bytes{bytes};
     if (asks(task.op)) {
-      ask(a, bytes);
+      ask(a, next_, bytes);
     } else {
       load(a, bytes);
     }
@@ -85,17 +97,48 @@ bool UnitMover::issue_one() {
   return true;
 }
 
-void UnitMover::ask(Active& a, std::uint32_t bytes) {
+/// Every warp that has passed on its run asks for its next. The task is issued when all warps are through.
+bool UnitMover::issue_runs(Active& a) {
+  bool through = true;
+  for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+    while (warps_[w].in_flight == sim::Bytes{} && warps_[w].next < a.task.end) issue_run(a, w);
+    through &= warps_[w].in_flight == sim::Bytes{};
+  }
+  if (through) next_ = a.task.end;
+  return through;
+}
+
+void UnitMover::issue_run(Active& a, std::uint32_t warp) {
+  const std::uint32_t block = port_.region(a.task.region).block();
+  const std::uint32_t end = std::min(warps_[warp].next + run_, a.task.end);
+  for (std::uint32_t at = warps_[warp].next; at < end; at += block) {
+    const sim::Bytes bytes = port_.block_bytes(a.task.region, at);
+    if (bytes == sim::Bytes{}) continue;  // behind the end of a short part
+    in_flight_ += bytes;
+    warps_[warp].in_flight += bytes;
+    ask(a, at, static_cast<std::uint32_t>(bytes.count()));
+  }
+  warps_[warp].next += run_ * static_cast<std::uint32_t>(warps_.size());
+}
+
+/// Bytes have left the registers.
+void UnitMover::left(const Active& a, std::uint32_t offset, sim::Bytes bytes) {
+  in_flight_ -= bytes;
+  if (by_runs(a.task)) warps_[(offset - a.task.begin) / run_ % warps_.size()].in_flight -= bytes;
+}
+
+void UnitMover::ask(Active& a, std::uint32_t offset, std::uint32_t bytes) {
   a.unanswered += bytes;
-  port_.send(net::PacketKind::kLoadReduce, a.task.region, next_, 0, setup_.sender);
+  port_.send(net::PacketKind::kLoadReduce, a.task.region, offset, 0, setup_.sender);
 }
 
 void UnitMover::load(Active& a, std::uint32_t bytes) {
   a.unsent += bytes;
   const sim::Bytes n{bytes};
   port_free_ = sim::max(port_free_, events_.now()) + pace_.time(n);
-  const sim::Time ready = sim::max(port_.read(a.task.region, next_, bytes), port_free_);
-  schedule({ready, a.task.region, a.task.op, next_, bytes, 0});
+  // Memory may answer out of order; what is sent on is in order, so that all ranks send the same sequence.
+  in_order_ = sim::max(in_order_, sim::max(port_.read(a.task.region, next_, bytes), port_free_));
+  schedule({in_order_, a.task.region, a.task.op, next_, bytes, 0});
 }
 
 void UnitMover::schedule(const Unit& unit) {
@@ -151,7 +194,7 @@ void UnitMover::pass_on(const Unit& unit) {
                static_cast<std::uint16_t>(unit.bytes), setup_.sender, unit.values);
     return;
   }
-  in_flight_ -= sim::Bytes{unit.bytes};
+  left(a, unit.offset, sim::Bytes{unit.bytes});
   port_.write(unit.region, unit.offset, unit.bytes);
   UnitClient& client = port_.client(unit.region);
   if (port_.payloads() != nullptr) {
@@ -167,7 +210,7 @@ void UnitMover::departed(const net::Packet& packet) {
   INFOLD_DCHECK(a != nullptr, "what is not acknowledged is known");
   // A sum that was finished here is not its own.
   if (packet.kind == net::PacketKind::kMulticastWrite && a->task.op == UnitOp::kPush) return;
-  in_flight_ -= sim::Bytes{packet.payload};
+  left(*a, packet.offset, sim::Bytes{packet.payload});
   if (busy_) issue_more();
 }
 

@@ -43,6 +43,7 @@ class UnitMover final : public sim::Handler {
   struct Setup {
     std::uint32_t sender = 0;  ///< which of the GPU's senders: takes turns at the links
     sim::Bytes window;         ///< bytes between load, or request, and leaving for the wire
+    sim::Bytes run{};          ///< > 0: warps ask for a run each, pass on all of it, and then ask again
     sim::Bandwidth rate;       ///< of its port to memory, each way
   };
   UnitMover(const Setup& setup, sim::EventQueue& events, UnitPort& port, Client& client);
@@ -92,7 +93,11 @@ class UnitMover final : public sim::Handler {
   void handle(std::uint32_t event) override;
   void issue_more();
   bool issue_one();
-  void ask(Active& a, std::uint32_t bytes);
+  bool issue_runs(Active& a);
+  void issue_run(Active& a, std::uint32_t warp);
+  bool by_runs(const UnitTask& task) const;
+  void left(const Active& a, std::uint32_t offset, sim::Bytes bytes);
+  void ask(Active& a, std::uint32_t offset, std::uint32_t bytes);
   void load(Active& a, std::uint32_t bytes);
   void schedule(const Unit& unit);
   void pass_on(const Unit& unit);
@@ -107,7 +112,14 @@ class UnitMover final : public sim::Handler {
   sim::Pace pace_;
   sim::Time port_free_;
   sim::Time result_port_free_;
+  sim::Time in_order_;  // when the last of the loads is there
   sim::Bytes in_flight_;
+  std::uint32_t run_ = 0;  // of the task being issued, whole blocks
+  struct Warp {
+    std::uint32_t next = 0;  // offset of its next run
+    sim::Bytes in_flight;
+  };
+  std::vector<Warp> warps_;
   bool busy_ = false;
   bool issuing_ = false;    // further up in the calls
   std::uint32_t next_ = 0;  // of the task being issued

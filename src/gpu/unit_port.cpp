@@ -56,8 +56,10 @@ sim::Bytes UnitPort::block_bytes(inc::RegionId id, std::uint32_t offset) {
 
 sim::Time UnitPort::read(inc::RegionId id, std::uint32_t offset, std::uint32_t bytes) {
   Membership& m = memberships_[id];
-  if (!m.client->in_memory()) return events_.now();
   const std::uint32_t part = offset / region(id).part();
+  const UnitClient::Behind behind = m.client->behind(part);
+  if (behind == UnitClient::Behind::kFlag) return events_.now() + spec_.l2.latency;
+  if (behind == UnitClient::Behind::kNothing) return events_.now();
   if (!m.reads_open[part]) {
     const Place at = m.client->reads_from(part);
     m.reads[part] = {Actor::kCollective, at.buffer, at.offset,
@@ -69,8 +71,8 @@ sim::Time UnitPort::read(inc::RegionId id, std::uint32_t offset, std::uint32_t b
 
 sim::Time UnitPort::write(inc::RegionId id, std::uint32_t offset, std::uint32_t bytes) {
   Membership& m = memberships_[id];
-  if (!m.client->in_memory()) return events_.now();
   const std::uint32_t part = offset / region(id).part();
+  if (m.client->behind(part) != UnitClient::Behind::kMemory) return events_.now();
   if (!m.writes_open[part]) {
     const Place at = m.client->writes_to(part);
     m.writes[part] = {Actor::kCollective, at.buffer, at.offset,
@@ -135,14 +137,13 @@ sim::Time UnitPort::receive(const net::Packet& packet) {
     case net::PacketKind::kPartial:
       desk_.receive(packet);
       return now;
-    case net::PacketKind::kResult:
-      if (memberships_[id].pulls) {
-        memberships_[id]
-            .client->mover(packet.offset / region(id).part())
-            .result(id, packet.offset, packet.payload, packet.values);
-        return now;
-      }
-      break;
+    case net::PacketKind::kResult: {
+      Membership& m = memberships_[id];
+      const std::uint32_t part = packet.offset / region(id).part();
+      if (!m.pulls && m.client->behind(part) != UnitClient::Behind::kFlag) break;
+      m.client->mover(part).result(id, packet.offset, packet.payload, packet.values);
+      return now;
+    }
     case net::PacketKind::kMulticastWrite:
       break;
     default:
@@ -210,7 +211,8 @@ void UnitPort::sum_finished(inc::RegionId id, std::uint32_t offset, std::uint16_
     copy = payloads_->take(values.size());
     std::ranges::copy(values, (*payloads_)[copy].begin());
   }
-  if (m.pulls) return mover.result(id, offset, payload, copy);
+  if (m.pulls || m.client->behind(offset / region(id).part()) == UnitClient::Behind::kFlag)
+    return mover.result(id, offset, payload, copy);
   if (region(id).plan.result_to == inc::ResultTo::kAll) {
     mover.expect_more(id, offset, payload);
     return send(net::PacketKind::kMulticastWrite, id, offset, payload, kAnswers, copy);

@@ -27,8 +27,10 @@ class UnitClient {
   /// Where in this GPU's memory a part lies: as contribution, and as result. Asked once a part.
   virtual Place reads_from(std::uint32_t part) = 0;
   virtual Place writes_to(std::uint32_t part) = 0;
-  /// Whether there is any memory behind it: where ranks only meet, there is none.
-  virtual bool in_memory() = 0;
+  /// What a part is made of: bytes in memory; a flag that is always at L2; or, where ranks only meet,
+  /// nothing.
+  enum class Behind : std::uint8_t { kMemory, kFlag, kNothing };
+  virtual Behind behind(std::uint32_t part) = 0;
   /// Bytes of a part; the last may be short.
   virtual sim::Bytes part_bytes(std::uint32_t part) = 0;
   /// Whose requests and contributions these are.

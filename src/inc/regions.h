@@ -116,6 +116,8 @@ class Regions {
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
     return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
   }
+  /// So many ways differ.
+  std::uint16_t ways() const { return ways_; }
   /// Into how many parts tables are divided, one at least (inc/policy_sharing.h).
   std::uint32_t partitions() const { return active_partitions_ == 0 ? 1 : active_partitions_; }
 

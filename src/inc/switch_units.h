@@ -27,6 +27,7 @@ class SwitchUnits {
   SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network, net::Payloads* payloads);
 
   Regions& regions() { return regions_; }
+  const Regions& regions() const { return regions_; }
   const IncSpec& spec() const { return spec_; }
 
   struct Totals {

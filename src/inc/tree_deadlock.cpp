@@ -90,4 +90,14 @@ std::optional<std::string> find_deadlock(const net::Network& network, std::span<
   return std::nullopt;
 }
 
+std::optional<std::string> find_deadlock(const net::Network& network, const Regions& regions) {
+  std::vector<net::NodeId> all;
+  for (int gpu = 0; gpu < network.gpus(); ++gpu) all.push_back(static_cast<net::NodeId>(gpu));
+  std::vector<Tree> trees;
+  for (std::uint16_t way = 0; way < regions.ways(); ++way) {
+    if (auto tree = Tree::grow(network, all, way)) trees.push_back(std::move(*tree));
+  }
+  return find_deadlock(network, trees);
+}
+
 }  // namespace infold::inc

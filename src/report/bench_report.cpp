@@ -28,6 +28,15 @@ std::string narrow(double v) {
   return fmt::format("{:.2f}", v);
 }
 
+/// What a failure cost; nothing without one.
+std::string fault_text(const BenchRow& row) {
+  if (!row.result.fault) return {};
+  const study::FaultReport& f = *row.result.fault;
+  if (!f.hit) return fmt::format("# {} fails: too late to matter\n", row.fault);
+  return fmt::format("# {} fails: {} us lost, finished by {}\n", row.fault, narrow(f.lost.in_us()),
+                     f.finished_by->name);
+}
+
 /// Systems of different sizes, each used whole: then no one number is true of all.
 std::string same_gpus(const BenchReport& report) {
   return !report.mixed ? fmt::format("{} GPUs of ", report.gpus) : "all GPUs of ";
@@ -59,7 +68,8 @@ std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";
   return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}{}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, algo, row.proto,
-                     narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, more, burst_text(r.burst));
+                     narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, more, burst_text(r.burst)) +
+         fault_text(row);
 }
 
 std::string bench_footer(const BenchReport& report) {
@@ -127,6 +137,13 @@ std::string bench_json(const BenchReport& report) {
     if (row.estimate_us && std::isfinite(*row.estimate_us))
       results.back()["estimate_us"] = rounded(*row.estimate_us);
     if (r.error) results.back()["error"] = {{"largest", r.error->largest}, {"mean", r.error->mean}};
+    if (r.fault) {
+      results.back()["fault"] = {{"what", row.fault},
+                                 {"hit", r.fault->hit},
+                                 {"undisturbed_us", rounded(r.fault->undisturbed.in_us())},
+                                 {"lost_us", rounded(r.fault->lost.in_us())},
+                                 {"finished_by", r.fault->finished_by->name}};
+    }
     if (r.replays > 0) results.back()["replays"] = r.replays;
     if (!r.ends.empty()) {
       Json ends = Json::array();

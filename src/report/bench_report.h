@@ -20,6 +20,7 @@ struct BenchRow {
   sim::Bytes bytes;
   std::int64_t count = 0;             ///< elements, as nccl-tests counts
   std::optional<double> estimate_us;  ///< what auto would have chosen by
+  std::string fault;                  ///< as typed, if something fails
   study::CollectiveResult result;
 };
 

@@ -12,6 +12,7 @@
 #include "sim/check.h"
 #include "sim/random.h"
 #include "sim/sampler.h"
+#include "study/fault_run.h"
 #include "study/stream.h"
 #include "study/watch.h"
 
@@ -192,9 +193,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
                                const coll::Program& program) {
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
-  r.time = sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue);
-  if (r.time > sim::Time{}) r.algbw_gbps = static_cast<double>(job.bytes.count()) / r.time.in_s() * 1e-9;
-  r.busbw_gbps = r.algbw_gbps * coll::bus_factor(job.collective, program.ranks);
+  r.take_time(job, sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue));
   r.bound_gbps = payload_bound(machine, packet_payload(machine, program));
   // Where switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)
@@ -397,7 +396,14 @@ coll::Program program_of(const CollectiveJob& job) {
   return std::get<Prepared>(prepare(job)).programs.front();
 }
 
+void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
+  time = t;
+  if (time > sim::Time{}) algbw_gbps = static_cast<double>(job.bytes.count()) / time.in_s() * 1e-9;
+  busbw_gbps = algbw_gbps * coll::bus_factor(job.collective, job.gpus / job.groups);
+}
+
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
+  if (job.fault) return run_with_fault(job, keep_going);
   auto prepared = prepare(job);
   if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(*refused);
   const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);

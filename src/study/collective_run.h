@@ -37,6 +37,18 @@ inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
   return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
 }
 
+/// Something fails while the collective runs.
+struct Fault {
+  enum class What : std::uint8_t {
+    kPlane,  ///< a switch, with all links to it
+    kLink,   ///< a link to it, which no GPU uses any more: addresses pick the same ways for all
+  };
+  What what = What::kPlane;
+  int plane = 0;
+  sim::Time at;                               ///< from the start
+  const coll::Algorithm* fallback = nullptr;  ///< that finishes it; null: the same again
+};
+
 struct CollectiveJob {
   const SystemSpec* system = nullptr;          ///< passed check()
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program
@@ -58,6 +70,7 @@ struct CollectiveJob {
   /// By which each rank reaches each iteration late; empty: none. Time::never(): it does not come at all.
   std::vector<sim::Time> delays = {};
   std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
+  std::optional<Fault> fault = {};           ///< requires: one iteration, an algorithm
 };
 
 /// Delays that are uniform between nothing and `most`.
@@ -71,6 +84,13 @@ struct InNetworkCounters {
   std::uint64_t bypasses = 0;
   std::uint64_t finished_at_gpus = 0;  ///< partial sums that GPUs had to add up
   sim::Time packet_latency;            ///< push: from a contribution's being sent to its sum's arrival, mean
+};
+
+struct FaultReport {
+  bool hit = false;       ///< it was not over yet
+  sim::Time undisturbed;  ///< how long it takes otherwise
+  sim::Time lost;
+  const coll::Algorithm* finished_by = nullptr;
 };
 
 struct CollectiveResult {
@@ -92,11 +112,15 @@ struct CollectiveResult {
   std::optional<InNetworkCounters> in_network;
   std::optional<coll::Values::Error> error;  ///< of sums, with check and real inputs
   std::uint64_t replays = 0;                 ///< of packets, because of bit errors
+  std::optional<FaultReport> fault;          ///< the counters are then those of the run that got through
   std::vector<sim::Time> ends;               ///< of each of several at once, in order; empty for one
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;
   FabricUse links;                          ///< over all iterations
   std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
+
+  /// Sets the time of an iteration, and the rates that follow from it.
+  void take_time(const CollectiveJob& job, sim::Time t);
 };
 
 /// The job can not be run as asked: bad input.
