@@ -44,6 +44,7 @@ NvlsCrew::NvlsCrew(CrewContext context) : context_(std::move(context)) {
   on_sm_.resize(workgroups_.size());
   for (NvlsWorkgroup& w : workgroups_) {
     std::vector<NvlsWorkgroup*> all;
+    all.reserve(static_cast<std::size_t>(program.ranks));
     for (int rank = 0; rank < program.ranks; ++rank) all.push_back(&workgroups_[index_of(rank, w.channel())]);
     w.know(std::move(all));
   }

@@ -92,6 +92,7 @@ std::optional<std::string> find_deadlock(const net::Network& network, std::span<
 
 std::optional<std::string> find_deadlock(const net::Network& network, const Regions& regions) {
   std::vector<net::NodeId> all;
+  all.reserve(static_cast<std::size_t>(network.gpus()));
   for (int gpu = 0; gpu < network.gpus(); ++gpu) all.push_back(static_cast<net::NodeId>(gpu));
   std::vector<Tree> trees;
   for (std::uint16_t way = 0; way < regions.ways(); ++way) {
