@@ -115,6 +115,7 @@ void GpuStep::optimize() {
 
 std::vector<RanKernel> GpuStep::ran() const {
   std::vector<RanKernel> all;
+  all.reserve(plan_.ops.size());
   for (int op = 0; op < static_cast<int>(plan_.ops.size()); ++op)
     all.push_back({RanKernel::What::kOp, op, kernels_of(op).op_began(op), kernels_of(op).op_ended(op)});
   for (int p = 0; p < static_cast<int>(copy_of_.size()); ++p) {

@@ -40,6 +40,7 @@ sim::Time& time_of(KernelTimes& t, const train::Op& op) {
 }
 std::vector<RanKernel> ran_of(const train::Plan& plan, const train::StepKernels& kernels) {
   std::vector<RanKernel> ran;
+  ran.reserve(plan.ops.size());
   for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op)
     ran.push_back({RanKernel::What::kOp, op, kernels.op_began(op), kernels.op_ended(op)});
   return ran;
