@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "cli/app.h"
-#include "cli/child.h"
 #include "cli/systems.h"
 #include "config/describe.h"
+#include "config/text.h"
 #include "config/units.h"
 #include "config/validation_file.h"
 
@@ -45,7 +45,7 @@ std::string_view behind(const std::vector<std::string>& words, std::string_view 
 /// A row that is the time of one message of this collective on all GPUs of a system.
 std::optional<report::PagePublished> published_point(const study::ValidationRow& row,
                                                      const std::string& collective) {
-  const std::vector<std::string> words = words_of(row.figure.run);
+  const std::vector<std::string> words = config::words_of(row.figure.run);
   if (words.size() < 2 || words[0] != "bench" || words[1] != collective) return std::nullopt;
   if (row.over || row.unit != "us" || row.figure.read != "/results/0/time_us") return std::nullopt;
   if (std::ranges::find(words, "-g") != words.end()) return std::nullopt;

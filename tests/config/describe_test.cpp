@@ -30,7 +30,7 @@ TEST(Describe, KnowsTheComponents) {
     EXPECT_FALSE(c.about.empty()) << c.name;
   }
   EXPECT_THAT(names, ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "ace", "engine", "fabric",
-                                 "link", "packet", "switch", "inc", "coll", "ll", "ll128", "nvls"));
+                                 "link", "packet", "switch", "inc", "coll", "ll", "ll128", "nvls", "fault"));
 }
 
 TEST(Describe, AComponentHasItsOwnParametersAndParts) {
