@@ -70,12 +70,9 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
   add_describe(app, exit);
 }
 
-/// So that parsing does nothing else.
-void forget_callbacks(CLI::App& app) {
-  app.callback({});
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    forget_callbacks(*command);
-}
+/// Thrown when all was understood, so that nothing is carried out. The commands keep their callbacks, which
+/// own what their options are stored in.
+struct Understood {};
 }  // namespace
 
 std::string refuse_words(const std::vector<std::string>& words) {
@@ -83,10 +80,12 @@ std::string refuse_words(const std::vector<std::string>& words) {
   CLI::App app{"infold", "infold"};
   app.require_subcommand(1);
   add_commands(app, "", exit);
-  forget_callbacks(app);
+  app.parse_complete_callback([] { throw Understood{}; });
   std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
   try {
     app.parse(backwards);
+  } catch (const Understood&) {
+    return {};
   } catch (const CLI::Success&) {
     return "it asks for help and nothing else";
   } catch (const CLI::ParseError& e) {
