@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/further_commands.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
 #include "cli/systems.h"

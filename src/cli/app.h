@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -36,6 +37,11 @@ void add_train(CLI::App& app, const std::string& typed, int& exit);
 void add_compare(CLI::App& app, const std::string& typed, int& exit);
 void add_explain(CLI::App& app, const std::string& typed, int& exit);
 void add_study(CLI::App& app, const std::string& typed, int& exit);
+void add_sweep(CLI::App& app, int& exit);
+void add_learn(CLI::App& app, int& exit);
 void add_validate(CLI::App& app, const std::string& typed, int& exit);
+
+/// What is wrong with the words of a command line, as far as can be said without running it; or empty.
+std::string refuse_words(const std::vector<std::string>& words);
 
 }  // namespace infold::cli

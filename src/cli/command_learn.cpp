@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "cli/app.h"
-#include "cli/further_commands.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/pick.h"

@@ -12,7 +12,6 @@
 #include "cli/app.h"
 #include "cli/build_mark.h"
 #include "cli/child.h"
-#include "cli/further_commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
