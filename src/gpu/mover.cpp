@@ -36,7 +36,7 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
   const std::int64_t access =
       std::max<std::int64_t>(move.encoding.access, move.encoding.data_in(setup_.payload.count()));
-  const std::int64_t accesses = sim::min(largest_unit_, move.bytes / kGrain).count() / access;
+  const std::int64_t accesses = even_unit(sim::min(largest_unit_, move.bytes / kGrain)).count() / access;
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
   // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
   const std::int64_t fits = move.encoding.data_in(sim::min(setup_.window, network_.max_burst()).count());
@@ -46,6 +46,15 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   look_up_block(move);
   open_cursors(move);
   load_more();
+}
+
+/// A unit ends with its block of interleaved addresses (see look_up_block), so a block is cut evenly: a long
+/// unit and a short rest would be as much work as two equal ones.
+sim::Bytes Mover::even_unit(sim::Bytes unit) const {
+  const sim::Bytes block = network_.spec().interleave_block;
+  if (unit == sim::Bytes{} || unit >= block) return unit;
+  const std::int64_t units = block.count() / unit.count();
+  return sim::Bytes{(block.count() + units - 1) / units};
 }
 
 void Mover::open_cursors(const Move& move) {

@@ -71,6 +71,7 @@ class Mover final : public DataPath, public sim::Handler {
   void load_more();
   void see_landed();
   void await_first();
+  sim::Bytes even_unit(sim::Bytes unit) const;
   void look_up_block(const Move& move);
   void open_cursors(const Move& move);
   void store(const Unit& unit);

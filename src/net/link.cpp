@@ -110,7 +110,7 @@ void Link::send_all_known() {
     const Sent sent = send_one<mode>(now, next, start);
     if (sent == Sent::kYes) {
       if (waiting_channels_ == 0) return;
-      next = mode == Mode::kBursts ? slip_from_ : busy_until_;
+      next = (waiting_channels_ & slipping_) != 0 ? slip_from_ : busy_until_;
     }
     if (next >= unknown || sent == Sent::kUnknown) {
       if (next != sim::Time::never()) wake_at(next);
@@ -118,6 +118,27 @@ void Link::send_all_known() {
     }
     now = next;
   }
+}
+
+/// Returns whether it went. Requires: it is there now, nobody_before.
+bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
+  if (packet_by_packet_ && packet.packets > 1) return false;
+  Channel& c = channels_[channel];
+  const sim::Time now = packet.arrives;
+  const sim::Bytes wire = network_.wire().of(packet);
+  if (!c.credits.enough(wire)) {
+    c.credits.add(returning_[channel].collect(now));
+    if (!c.credits.enough(wire)) return false;
+  }
+  c.credits.spend(wire);
+  c.waiting.served(input);
+  last_channel_ = channel;
+  if (packet_by_packet_) {
+    transmit<Mode::kPackets>(packet, channel, wire, nullptr, now);
+  } else {
+    transmit<Mode::kBursts>(packet, channel, wire, nullptr, now);
+  }
+  return true;
 }
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
@@ -216,9 +237,7 @@ template <Link::Mode mode>
   if (to_error_ > 0) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
-  if (in == nullptr) {
-    network_.departed(packet, setup_.from, end);
-  } else {
+  if (in != nullptr) {
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.
       end = sim::max(end, packet.arrives + in->pace_.time(wire));
@@ -242,6 +261,9 @@ template <Link::Mode mode>
   Traffic& traffic = channels_[channel].traffic;
   traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
   traffic.packets += packet.packets;
+
+  // Who sent it may send more at once: the wire is taken by now.
+  if (in == nullptr) network_.departed(packet, setup_.from, end);
 
   packet.channel = channel;
   if (packet.destination != to_) {

@@ -61,7 +61,8 @@ class Network {
     packets_sent_ += packet.packets;
     if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
     packet.arrives = events_.now();
-    forward(packet, packet.source, sender % kSenders);
+    const Hop& hop = hop_of(packet, packet.source);
+    ways_[hop.pick(packet.spread)]->accept_now(packet, channel_of(packet, hop), sender % kSenders);
   }
 
   /// Sends from packet.source, now, to the unit of the switch at the other end of the lane that packet.spread
@@ -74,7 +75,7 @@ class Network {
     Link& lane = lane_of(packet.source, packet.spread);
     packet.arrives = events_.now();
     packet.destination = lane.to();
-    lane.accept(packet, first_layer(c), sender % kSenders);
+    lane.accept_now(packet, first_layer(c), sender % kSenders);
   }
   /// The link that a packet with this spread value leaves a GPU by.
   Link& lane_of(NodeId gpu, std::uint16_t spread) const {
@@ -131,8 +132,7 @@ class Network {
   std::uint16_t payload_of(PacketKind kind) const { return payload_[static_cast<std::size_t>(kind)]; }
   const WireCost& wire() const { return wire_; }
   void forward(const Packet& packet, NodeId at, std::uint32_t input) {
-    const Hop& hop = routes_.hop(at, packet.destination);
-    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+    const Hop& hop = hop_of(packet, at);
     ways_[hop.pick(packet.spread)]->accept(packet, channel_of(packet, hop), input);
   }
   /// What forward() will need is fetched while the packet is being sent.
@@ -161,6 +161,11 @@ class Network {
   }
 
  private:
+  const Hop& hop_of(const Packet& packet, NodeId at) const {
+    const Hop& hop = routes_.hop(at, packet.destination);
+    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+    return hop;
+  }
   std::uint8_t channel_of(const Packet& packet, const Hop& hop) const {
     return static_cast<std::uint8_t>(static_cast<int>(class_of(packet.kind)) * layers_ + hop.layer);
   }
