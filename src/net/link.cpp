@@ -120,9 +120,9 @@ void Link::send_all_known() {
   }
 }
 
-/// Returns whether it went. Requires: it is there now, nobody_before.
+/// Returns whether it had the credits. Requires: a control packet that is there now, and nobody_before.
 bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
-  if (packet_by_packet_ && packet.packets > 1) return false;
+  INFOLD_DCHECK(!packet_by_packet_ || packet.packets == 1, "control packets form no trains");
   Channel& c = channels_[channel];
   const sim::Time now = packet.arrives;
   const sim::Bytes wire = network_.wire().of(packet);
@@ -237,7 +237,9 @@ template <Link::Mode mode>
   if (to_error_ > 0) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
-  if (in != nullptr) {
+  if (in == nullptr) {
+    network_.departed(packet, setup_.from, end);
+  } else {
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.
       end = sim::max(end, packet.arrives + in->pace_.time(wire));
@@ -261,9 +263,6 @@ template <Link::Mode mode>
   Traffic& traffic = channels_[channel].traffic;
   traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
   traffic.packets += packet.packets;
-
-  // Who sent it may send more at once: the wire is taken by now.
-  if (in == nullptr) network_.departed(packet, setup_.from, end);
 
   packet.channel = channel;
   if (packet.destination != to_) {

@@ -65,9 +65,10 @@ class alignas(64) Link final : public sim::Handler {
     wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
   }
 
-  /// The same for a packet that is there now. Where an arbiter would have no choice it goes straight to the
-  /// wire, which spares the queue and an event.
-  void accept_now(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+  /// The same for a control packet of a GPU that is there now. Where an arbiter would have no choice it goes
+  /// straight to the wire, which spares the queue and an event. (Not so data: their sender is told of their
+  /// departure, and is not ready to be told before it has sent them.)
+  void accept_control(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     if (nobody_before(channel, packet.arrives) && send_at_once(packet, channel, input)) return;
     accept(packet, channel, input);
   }

@@ -62,7 +62,12 @@ class Network {
     if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
     packet.arrives = events_.now();
     const Hop& hop = hop_of(packet, packet.source);
-    ways_[hop.pick(packet.spread)]->accept_now(packet, channel_of(packet, hop), sender % kSenders);
+    Link& way = *ways_[hop.pick(packet.spread)];
+    if (class_of(packet.kind) == PacketClass::kControl) {
+      way.accept_control(packet, channel_of(packet, hop), sender % kSenders);
+    } else {
+      way.accept(packet, channel_of(packet, hop), sender % kSenders);
+    }
   }
 
   /// Sends from packet.source, now, to the unit of the switch at the other end of the lane that packet.spread
@@ -75,7 +80,7 @@ class Network {
     Link& lane = lane_of(packet.source, packet.spread);
     packet.arrives = events_.now();
     packet.destination = lane.to();
-    lane.accept_now(packet, first_layer(c), sender % kSenders);
+    lane.accept(packet, first_layer(c), sender % kSenders);
   }
   /// The link that a packet with this spread value leaves a GPU by.
   Link& lane_of(NodeId gpu, std::uint16_t spread) const {

@@ -25,8 +25,9 @@ class Station final : public Endpoint {
 
   sim::Time receive(const Packet& packet) override {
     arrivals.push_back({events_.now(), packet});
-    if (on_arrival) on_arrival(packet);
-    return hold ? hold(packet) : events_.now();
+    const sim::Time until = hold ? hold(packet) : events_.now();
+    if (on_arrival) on_arrival(packet);  // may answer, which may be known of at once
+    return until;
   }
   void expect(const Packet& packet) override {
     EXPECT_GE(packet.arrives, events_.now());
