@@ -1,13 +1,19 @@
-// The timing wheel: slots keep their few events in order, the heap refills them.
+// The timing wheel: slots keep their few events in order, chunks and the heap refill them.
 #include "sim/event_queue.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 namespace infold::sim {
 
-EventQueue::EventQueue() : slots_(kSlots), occupied_(kSlots / 64), summary_(kSlots / 64 / 64) {}
+EventQueue::EventQueue()
+    : slots_(kSlots),
+      occupied_(kSlots / 64),
+      summary_(kSlots / 64 / 64),
+      chunks_(kChunks),
+      chunks_occupied_(kChunks / 64) {}
 
 void EventQueue::add_node() {
   free_node_ = static_cast<std::uint32_t>(nodes_.size());
@@ -58,23 +64,64 @@ bool EventQueue::run(std::uint64_t limit) {
 
 /// Moves on to the next slot that has events. Requires: there is one.
 void EventQueue::advance() {
-  slot_ = next_occupied_slot();
-  if (!far_.empty()) fetch_far();
+  std::uint64_t next = next_occupied_slot();
+  if (next == kNowhere) {
+    // The wheel is empty: it turns to the first chunk that is not.
+    const std::uint64_t chunk = next_chunk();
+    slot_ = (chunk << kChunkBits) - 1;
+    pour_to(chunk + kPouredAhead);
+    next = next_occupied_slot();
+  }
+  slot_ = next;
+  pour_to((slot_ >> kChunkBits) + kPouredAhead);
 }
 
-/// What has come within the horizon moves to the wheel before anything can be scheduled behind it, so
-/// the order of scheduling holds within every slot.
-void EventQueue::fetch_far() {
-  slot_ = std::min(slot_, slot_of(far_.front().key));
-  while (!far_.empty() && slot_of(far_.front().key) - slot_ < kSlots) {
-    const FarEvent event = far_.front();
-    std::pop_heap(far_.begin(), far_.end(), std::greater<>{});
-    far_.pop_back();
-    add_near(event.key, event.handler, event.arg);
+/// What has come within the wheel's horizon moves there before anything can be scheduled behind it, so the
+/// order of scheduling holds within every slot.
+void EventQueue::pour_to(std::uint64_t chunk) {
+  while (poured_ < chunk) {
+    // Chunks in between are skipped when all that is left lies behind them.
+    const std::uint64_t next = std::min(next_chunk(), chunk);
+    pour(next);
+    poured_ = next;
   }
 }
 
-/// The first slot after slot_ that has events, or one far beyond the horizon when there is none.
+/// Of two events of one time the one in the heap was scheduled first: the chunk was still beyond the chunks.
+void EventQueue::pour(std::uint64_t chunk) {
+  while (!far_.empty() && chunk_of(far_.front().key) <= chunk) {
+    const FarEvent event = far_.front();
+    std::pop_heap(far_.begin(), far_.end(), std::greater<>{});
+    far_.pop_back();
+    add_near(new_node(event.key, event.handler, event.arg));
+  }
+  const std::uint64_t position = chunk & kChunkMask;
+  std::uint32_t index = std::exchange(chunks_[position], Slot{}).head;
+  chunks_occupied_[position / 64] &= ~(std::uint64_t{1} << (position % 64));
+  while (index != kNil) {
+    const std::uint32_t next = std::exchange(nodes_[index].next, kNil);
+    add_near(index);
+    index = next;
+  }
+}
+
+/// The first chunk behind poured_ that has events, in the heap or not; kNowhere when there is none.
+std::uint64_t EventQueue::next_chunk() const {
+  const std::uint64_t in_heap = far_.empty() ? kNowhere : chunk_of(far_.front().key);
+  const std::uint64_t first = poured_ + 1;
+  for (std::uint64_t ahead = 0; ahead < kChunks;) {
+    const std::uint64_t position = (first + ahead) & kChunkMask;
+    const std::uint64_t bits = chunks_occupied_[position / 64] >> (position % 64);
+    if (bits != 0) {
+      const std::uint64_t found = ahead + static_cast<std::uint64_t>(std::countr_zero(bits));
+      return found < kChunks ? std::min(in_heap, first + found) : in_heap;
+    }
+    ahead += 64 - position % 64;
+  }
+  return in_heap;
+}
+
+/// The first slot after slot_ that has events, or kNowhere.
 std::uint64_t EventQueue::next_occupied_slot() const {
   const std::uint64_t start = slot_ + 1;
   const std::uint64_t position = start & kSlotMask;
@@ -92,7 +139,7 @@ std::uint64_t EventQueue::next_occupied_slot() const {
     word = (word + skip) % kWords;
     if (in_summary != 0) return start + ahead + static_cast<std::uint64_t>(std::countr_zero(occupied_[word]));
   }
-  return ~std::uint64_t{0};
+  return kNowhere;
 }
 
 }  // namespace infold::sim

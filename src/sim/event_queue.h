@@ -1,4 +1,5 @@
-// The event queue: a timing wheel with a bitmap for the near future, a heap for the far one.
+// The event queue: a timing wheel with a bitmap for the near future, a coarse one behind it whose chunks are
+// poured into it one by one, and a heap for what lies beyond both.
 //
 // Invariants:
 // - Events are handled in order of (time, priority, order of scheduling). Ties are never left to chance.
@@ -40,8 +41,11 @@ class EventQueue {
     INFOLD_DCHECK(at >= now_, "an event is scheduled now or later");
     const Key key = (static_cast<Key>(at.count_ps()) << kPriorityBits) | static_cast<Key>(priority);
     ++scheduled_;
-    if (slot_of(key) - slot_ < kSlots) {
-      add_near(key, &handler, arg);
+    const std::uint64_t chunk = chunk_of(key);
+    if (chunk - poured_ - 1 < kChunks) {
+      add_later(chunk, new_node(key, &handler, arg));
+    } else if (chunk <= poured_) {
+      add_near(new_node(key, &handler, arg));
     } else {
       add_far(key, &handler, arg);
     }
@@ -51,12 +55,18 @@ class EventQueue {
   bool run(std::uint64_t limit = ~std::uint64_t{0});
 
  private:
-  static constexpr int kSlotShift = 4;  // a slot spans 16 ps: an event or two on a busy machine
-  static constexpr int kSlotBits = 16;  // 65536 slots: a horizon of one microsecond, longer than a hop
+  static constexpr int kSlotShift = 4;   // a slot spans 16 ps: an event or two on a busy machine
+  static constexpr int kSlotBits = 16;   // 65536 slots: a horizon of one microsecond, longer than a hop
+  static constexpr int kChunkBits = 13;  // 8192 slots: an eighth of the wheel
   static constexpr int kPriorityBits = 3;
   static constexpr std::uint64_t kSlots = std::uint64_t{1} << kSlotBits;
   static constexpr std::uint64_t kSlotMask = kSlots - 1;
+  static constexpr std::uint64_t kChunks = 4096;  // half a millisecond: most of what kernels wait for
+  static constexpr std::uint64_t kChunkMask = kChunks - 1;
+  /// Chunks of the wheel that lie wholly ahead of the slot being handled.
+  static constexpr std::uint64_t kPouredAhead = (kSlots >> kChunkBits) - 1;
   static constexpr std::uint32_t kNil = ~std::uint32_t{0};
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
   /// Time and priority in one number, so that one comparison orders two events.
   using Key = std::uint64_t;
@@ -80,13 +90,18 @@ class EventQueue {
   };
 
   static std::uint64_t slot_of(Key key) { return key >> (kPriorityBits + kSlotShift); }
+  static std::uint64_t chunk_of(Key key) { return slot_of(key) >> kChunkBits; }
 
-  void add_near(Key key, Handler* handler, std::uint32_t arg) {
+  std::uint32_t new_node(Key key, Handler* handler, std::uint32_t arg) {
     if (free_node_ == kNil) add_node();
     const std::uint32_t index = free_node_;
     Node& node = nodes_[index];
     free_node_ = node.next;
     node = {key, handler, arg, kNil};
+    return index;
+  }
+  void add_near(std::uint32_t index) {
+    const Key key = nodes_[index].key;
     const std::uint64_t position = slot_of(key) & kSlotMask;
     Slot& slot = slots_[position];
     if (slot.head == kNil) {
@@ -100,11 +115,25 @@ class EventQueue {
       insert_in_order(slot, index);
     }
   }
+  /// Behind what its chunk holds: within a chunk only the order of scheduling counts until it is poured.
+  void add_later(std::uint64_t chunk, std::uint32_t index) {
+    const std::uint64_t position = chunk & kChunkMask;
+    Slot& later = chunks_[position];
+    if (later.head == kNil) {
+      later = {index, index};
+      chunks_occupied_[position / 64] |= std::uint64_t{1} << (position % 64);
+    } else {
+      nodes_[later.tail].next = index;
+      later.tail = index;
+    }
+  }
   void add_node();
   void insert_in_order(Slot& slot, std::uint32_t index);
   void add_far(Key key, Handler* handler, std::uint32_t arg);
   void advance();
-  void fetch_far();
+  void pour_to(std::uint64_t chunk);
+  void pour(std::uint64_t chunk);
+  std::uint64_t next_chunk() const;
   std::uint64_t next_occupied_slot() const;
 
   Time now_;
@@ -114,9 +143,12 @@ class EventQueue {
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;
-  std::vector<std::uint64_t> occupied_;  // a bit a slot
-  std::vector<std::uint64_t> summary_;   // a bit a word of occupied_
-  std::vector<FarEvent> far_;            // a min-heap: beyond the wheel's horizon
+  std::vector<std::uint64_t> occupied_;         // a bit a slot
+  std::vector<std::uint64_t> summary_;          // a bit a word of occupied_
+  std::uint64_t poured_ = kPouredAhead;         // up to this chunk events are in the wheel
+  std::vector<Slot> chunks_;                    // the next kChunks chunks, each in order of scheduling
+  std::vector<std::uint64_t> chunks_occupied_;  // a bit a chunk
+  std::vector<FarEvent> far_;                   // a min-heap: beyond those
   std::uint64_t sequence_ = 0;
 };
 

@@ -136,6 +136,10 @@ TEST(EventQueueProperty, AgreesWithAReferenceOverHours) {
   EXPECT_TRUE(rc::check([] { agrees_with_reference(std::int64_t{1} << 53); }));
 }
 
+TEST(EventQueueProperty, AgreesWithAReferenceOverMilliseconds) {
+  EXPECT_TRUE(rc::check([] { agrees_with_reference(2'000'000'000); }));
+}
+
 TEST(EventQueueProperty, AgreesWithAReferenceWithinMicroseconds) {
   EXPECT_TRUE(rc::check([] { agrees_with_reference(1'200'000); }));
 }

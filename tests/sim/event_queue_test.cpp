@@ -95,6 +95,18 @@ TEST_F(EventQueueTest, KeepsTheOrderOfSchedulingBetweenFarAndNearEvents) {
   EXPECT_EQ(diary.args, (Args{0, 1, 2}));
 }
 
+TEST_F(EventQueueTest, KeepsTheOrderOfSchedulingHoweverFarAheadThatWas) {
+  schedule(2'000'000'000_ps, 2);  // milliseconds ahead,
+  schedule(1'800'000'000_ps, 0);
+  schedule(1'999'999'000_ps, 1);
+  diary.then = [&](std::uint32_t arg) {
+    if (arg == 0) schedule(2'000'000'000_ps, 3);  // microseconds,
+    if (arg == 1) schedule(2'000'000'000_ps, 4);  // and close by
+  };
+  events.run();
+  EXPECT_EQ(diary.args, (Args{0, 1, 2, 3, 4}));
+}
+
 TEST_F(EventQueueTest, AnEventForNowIsHandledNowAndAfterThoseAlreadyThere) {
   schedule(1_ns, 1);
   schedule(1_ns, 2);
