@@ -213,7 +213,7 @@ class BenchCommand {
     std::vector<study::Choice> offers;
     offers.reserve(tried.size());
     for (const auto& [choice, time] : tried) offers.push_back(choice);
-    const study::Choice chosen = study::choose(job, offers);
+    const study::Choice chosen = study::choose(job, offers, [] { return !interrupted(); });
     const sim::Time time =
         tried[static_cast<std::size_t>(std::ranges::find(offers, chosen) - offers.begin())].second;
     const double share = time.in_us() / best.second.in_us() - 1;
@@ -226,7 +226,7 @@ class BenchCommand {
       const study::Choice choice = table_.at(job.bytes);
       if (std::ranges::find(offers, choice) != offers.end()) return choice;
     }
-    return study::choose(job, offers);
+    return study::choose(job, offers, [] { return !interrupted(); });
   }
 
   int run_one(study::CollectiveJob job, const study::Choice& choice, bool chosen) {

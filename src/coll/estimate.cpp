@@ -5,8 +5,9 @@
 
 namespace infold::coll {
 
-sim::Time Estimator::time(const Program& program, std::span<const int> gpus, sim::Time limit) const {
-  return Walk(machine_, fabric_, routes_, program, gpus).run(limit);
+sim::Time Estimator::time(const Program& program, std::span<const int> gpus, sim::Time limit,
+                          const std::function<bool()>& keep_going) const {
+  return Walk(machine_, fabric_, routes_, program, gpus).run(limit, keep_going);
 }
 
 }  // namespace infold::coll

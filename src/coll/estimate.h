@@ -6,6 +6,7 @@
 // between.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,9 @@ class Estimator {
       : machine_(machine), fabric_(fabric), routes_(routes) {}
 
   /// From the stream's reaching the collective to the last rank's end; `gpus[r]` is rank r's GPU.
-  /// Never, if that is not before `limit`.
-  sim::Time time(const Program& program, std::span<const int> gpus,
-                 sim::Time limit = sim::Time::never()) const;
+  /// Never, if that is not before `limit`, or as soon as `keep_going` says no.
+  sim::Time time(const Program& program, std::span<const int> gpus, sim::Time limit = sim::Time::never(),
+                 const std::function<bool()>& keep_going = {}) const;
 
  private:
   const gpu::MachineSpec& machine_;

@@ -15,7 +15,9 @@ double per_ps(sim::Bandwidth b) {
 }
 }  // namespace
 
-sim::Time Walk::run(sim::Time limit) {
+sim::Time Walk::run(sim::Time limit, const std::function<bool()>& keep_going) {
+  constexpr std::uint32_t kMomentsBetweenLooks = 1024;
+  std::uint32_t moments = 0;
   for (std::size_t w = 0; w < walkers_.size(); ++w) poke(w, sim::Time{});
   sim::Time now;
   while (true) {
@@ -30,6 +32,7 @@ sim::Time Walk::run(sim::Time limit) {
       if (pokes_.empty() && flow == sim::Time::never()) break;
       now = pokes_.empty() ? flow : sim::min(pokes_.top().at, flow);
       if (now >= limit) break;
+      if (++moments % kMomentsBetweenLooks == 0 && keep_going && !keep_going()) break;
     }
   }
   sim::Time end;

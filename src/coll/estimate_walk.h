@@ -27,7 +27,7 @@ class Walk {
 
   /// From the stream's reaching the collective to the last rank's end; never, if it can not end before
   /// `limit`.
-  sim::Time run(sim::Time limit);
+  sim::Time run(sim::Time limit, const std::function<bool()>& keep_going);
 
  private:
   /// What differs from engine to engine.

@@ -20,6 +20,7 @@ Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most
   flow.rate = 0;
   flow.most = most;
   flow.since = now;
+  flow.end = sim::Time::never();
   for (const Share& s : way) {
     resources_[s.resource].weight += s.weight;
     resources_[s.resource].flows.push_back(id);
@@ -70,22 +71,35 @@ void Fluid::set_rate(FlowId id, sim::Time now) {
   flow.left = std::max(flow.left - elapsed * flow.rate, 0.0);
   flow.since = now;
   flow.rate = rate;
-  ++flow.version;
-  ends_.push({now + sim::Time::ps(static_cast<std::int64_t>(std::ceil(flow.left / rate))), id, flow.version});
+  flow.end = now + sim::Time::ps(static_cast<std::int64_t>(std::ceil(flow.left / rate)));
+  if (flow.end < flow.queued) queue_end(id);
 }
 
-void Fluid::drop_old_ends() {
-  while (!ends_.empty() && ends_.top().version != flows_[ends_.top().flow].version) ends_.pop();
+void Fluid::queue_end(FlowId id) {
+  Flow& flow = flows_[id];
+  flow.queued = flow.end;
+  ends_.push({flow.end, id});
+}
+
+/// Until the first entry is one that holds.
+void Fluid::correct_ends() {
+  while (!ends_.empty()) {
+    const End first = ends_.top();
+    const Flow& flow = flows_[first.flow];
+    if (first.at == flow.queued && first.at == flow.end) return;
+    ends_.pop();
+    if (first.at == flow.queued) queue_end(first.flow);
+  }
 }
 
 sim::Time Fluid::next() {
   settle();
-  drop_old_ends();
+  correct_ends();
   return ends_.empty() ? sim::Time::never() : ends_.top().at;
 }
 
 bool Fluid::ends_by(sim::Time now) {
-  drop_old_ends();
+  correct_ends();
   return !ends_.empty() && ends_.top().at <= now;
 }
 
@@ -95,7 +109,7 @@ Fluid::FlowId Fluid::end_next() {
   ends_.pop();
   move_on(now);
   Flow& flow = flows_[id];
-  ++flow.version;
+  flow.queued = sim::Time::never();
   for (const Share& s : flow.way) {
     Resource& r = resources_[s.resource];
     std::erase(r.flows, id);

@@ -43,8 +43,9 @@ class Fluid {
     double rate = 0;
     double most = 0;
     sim::Time since;
-    std::uint32_t version = 0;  // of its end
-    std::uint32_t seen = 0;     // by which settling
+    sim::Time end;                          // at that rate
+    sim::Time queued = sim::Time::never();  // its entry among the ends, which is not later
+    std::uint32_t seen = 0;                 // by which settling
   };
   struct Resource {
     double rate;
@@ -52,16 +53,17 @@ class Fluid {
     std::vector<FlowId> flows;
     bool changed = false;  // since rates were worked out
   };
+  /// A flow that slows down leaves its entry where it is, and is put back when that comes up.
   struct End {
     sim::Time at;
     FlowId flow;
-    std::uint32_t version;
     bool operator>(const End& o) const { return at != o.at ? at > o.at : flow > o.flow; }
   };
   void move_on(sim::Time now);
   void change(std::span<const Share> way);
   void settle();
-  void drop_old_ends();
+  void correct_ends();
+  void queue_end(FlowId id);
   void set_rate(FlowId id, sim::Time now);
 
   std::vector<Resource> resources_;

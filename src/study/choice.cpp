@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "coll/engine_tuning.h"
 #include "coll/estimate.h"
@@ -26,12 +27,13 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Guess {
  public:
-  explicit Guess(const CollectiveJob& job)
+  Guess(const CollectiveJob& job, std::function<bool()> keep_going)
       : job_(job),
         blueprint_(std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus))),
         routes_(blueprint_),
         estimator_(job.system->machine, blueprint_, routes_),
-        gpus_(static_cast<std::size_t>(job.gpus / job.groups)) {
+        gpus_(static_cast<std::size_t>(job.gpus / job.groups)),
+        keep_going_(std::move(keep_going)) {
     std::iota(gpus_.begin(), gpus_.end(), 0);
   }
 
@@ -63,7 +65,7 @@ class Guess {
     if (coll::refuse_engine(program, job_.system->machine.gpu)) return kNever;
     const sim::Time limit =
         limit_us < kNever ? sim::Time::ps(static_cast<std::int64_t>(limit_us * 1e6) + 1) : sim::Time::never();
-    const sim::Time time = estimator_.time(program, gpus_, limit);
+    const sim::Time time = estimator_.time(program, gpus_, limit, keep_going_);
     return time == sim::Time::never() ? kNever : time.in_us();
   }
 
@@ -72,6 +74,7 @@ class Guess {
   net::Routes routes_;
   coll::Estimator estimator_;
   std::vector<int> gpus_;
+  std::function<bool()> keep_going_;
 };
 
 }  // namespace
@@ -109,13 +112,15 @@ std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* a
   return offers(job, algorithms, protocols);
 }
 
-Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
+Choice choose(const CollectiveJob& job, std::span<const Choice> offers,
+              const std::function<bool()>& keep_going) {
   INFOLD_CHECK(!offers.empty(), "there is something to choose from");
   if (offers.size() == 1) return offers.front();
-  const Guess guess(job);
+  const Guess guess(job, keep_going);
   Choice best = offers.front();
   double least = guess.time_us(best, kNever);
   for (const Choice& offer : offers.subspan(1)) {
+    if (keep_going && !keep_going()) break;
     const double time = guess.time_us(offer, least);
     if (time >= least) continue;
     least = time;
@@ -125,7 +130,7 @@ Choice choose(const CollectiveJob& job, std::span<const Choice> offers) {
 }
 
 double estimate_us(const CollectiveJob& job, const Choice& choice) {
-  return Guess(job).time_us(choice, kNever);
+  return Guess(job, {}).time_us(choice, kNever);
 }
 
 Choice TuningTable::at(sim::Bytes bytes) const {

@@ -2,6 +2,7 @@
 // of measured choices that a user made earlier.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,9 +28,10 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
 std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
                               std::optional<coll::Protocol> protocol);
 
-/// The offer that is estimated to take least, the first of equals. Requires: offers, a job that passed
-/// refuse(). The job's own algorithm and protocol do not count.
-Choice choose(const CollectiveJob& job, std::span<const Choice> offers);
+/// The offer that is estimated to take least, the first of equals; the best so far when `keep_going` says no.
+/// Requires: offers, a job that passed refuse(). The job's own algorithm and protocol do not count.
+Choice choose(const CollectiveJob& job, std::span<const Choice> offers,
+              const std::function<bool()>& keep_going = {});
 /// What choose() goes by; infinite if the program is too long to look at or does not fit the engine.
 double estimate_us(const CollectiveJob& job, const Choice& choice);
 
