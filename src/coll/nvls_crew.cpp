@@ -75,8 +75,8 @@ void NvlsCrew::started(int rank, int channel, int sm) {
   sim::EventQueue& events = context_.machine.events();
   const std::size_t index = index_of(rank, channel);
   on_sm_[index] = {sm, events.now()};
-  events.schedule(events.now() + context_.machine.spec().gpu.launch, sim::Priority::kWork, *this,
-                  static_cast<std::uint32_t>(index));
+  const sim::Time ready = context_.machine.spec().gpu.launch + context_.program.tuning.nvls.setup;
+  events.schedule(events.now() + ready, sim::Priority::kWork, *this, static_cast<std::uint32_t>(index));
 }
 
 void NvlsCrew::handle(std::uint32_t index) {

@@ -12,7 +12,7 @@ int workers(int warps) {
   return warps >= 3 ? warps - 1 : warps;
 }
 
-gpu::UnitMover::Setup reduce_warps(const CrewContext& context, std::uint32_t sender) {
+gpu::UnitMover::Setup reduce_warps(const CrewContext& context, std::uint32_t sender, gpu::LoadBudget* loads) {
   const NvlsTuning& t = context.program.tuning.nvls;
   const gpu::GpuSpec& gpu = context.machine.spec().gpu;
   // With nothing to copy, one warp of each copying role is left to set flags.
@@ -20,7 +20,8 @@ gpu::UnitMover::Setup reduce_warps(const CrewContext& context, std::uint32_t sen
   return {.sender = sender,
           .window = t.in_flight_per_thread * (32 * workers(warps)),
           .run = t.in_flight_per_thread * 32,
-          .rate = sim::Bandwidth::bytes_per_s(gpu.sm_port.count() * gpu.clock.count_hz())};
+          .rate = sim::Bandwidth::bytes_per_s(gpu.sm_port.count() * gpu.clock.count_hz()),
+          .loads = loads};
 }
 }  // namespace
 
@@ -31,8 +32,9 @@ NvlsWorkgroup::NvlsWorkgroup(const Setup& setup, const CrewContext& context, con
       rounds_(rounds),
       owner_(owner),
       gpu_(context.gpu(setup.rank)),
-      mover_(reduce_warps(context, static_cast<std::uint32_t>(setup.channel)), context.machine.events(),
-             gpu_.unit_port(), *this),
+      loads_(gpu_.spec().sm.outstanding),
+      mover_(reduce_warps(context, static_cast<std::uint32_t>(setup.channel), &loads_),
+             context.machine.events(), gpu_.unit_port(), *this),
       reduced_(static_cast<std::size_t>(context.program.ranks)) {
   share_ = std::make_unique<StagedShare>(context, setup.rank, *setup.step, setup.region, *this, rounds,
                                          setup.buffer, setup.slots);
@@ -44,19 +46,20 @@ NvlsWorkgroup::NvlsWorkgroup(const Setup& setup, const CrewContext& context, con
   const std::uint32_t own = rounds.parts() + static_cast<std::uint32_t>(setup.rank);
   flags.begin = own * static_cast<std::uint32_t>(rounds.chunk());
   flags.end = flags.begin + static_cast<std::uint32_t>(kMeeting.count());
-  poll_ = std::make_unique<SwitchPoll>(reduce_warps(context, static_cast<std::uint32_t>(setup.channel)),
-                                       flags, context.machine.events(), gpu_.unit_port(), *this);
+  poll_ =
+      std::make_unique<SwitchPoll>(reduce_warps(context, static_cast<std::uint32_t>(setup.channel), nullptr),
+                                   flags, context.machine.events(), gpu_.unit_port(), *this);
 }
 
 std::unique_ptr<gpu::WarpCopier> NvlsWorkgroup::copier(Role role, int warps) {
   const gpu::GpuSpec& spec = gpu_.spec();
-  const sim::Bytes run = context_.program.tuning.nvls.in_flight_per_thread * 32;
   return std::make_unique<gpu::WarpCopier>(
       gpu::WarpCopier::Setup{
           .warps = warps,
-          .run = sim::min(run, spec.sm.outstanding / warps),  // loads that the SM can not keep track of wait
+          .run = context_.program.tuning.nvls.in_flight_per_thread * 32,
           .port = sim::Bandwidth::bytes_per_s(spec.sm_port.count() * spec.clock.count_hz()),
-          .functional = context_.values != nullptr},
+          .functional = context_.values != nullptr,
+          .loads = &loads_},
       context_.machine.events(), gpu_.core().memory(), *this, role);
 }
 

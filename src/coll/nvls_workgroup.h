@@ -95,6 +95,7 @@ class NvlsWorkgroup final : public gpu::WarpCopier::Client,
   Owner& owner_;
   std::unique_ptr<StagedShare> share_;
   gpu::Gpu& gpu_;
+  gpu::LoadBudget loads_;  // of its SM, for the warps of all roles
   gpu::UnitMover mover_;
   std::unique_ptr<SwitchPoll> poll_;                         // of everybody's staged rounds
   std::array<std::unique_ptr<gpu::WarpCopier>, 2> copiers_;  // by role

@@ -43,6 +43,7 @@ struct NvlsTuning {
   sim::Bytes in_flight_per_thread = 64_B;
   sim::Bytes chunk = 128_KiB;
   int slots = 8;
+  sim::Time setup;
   bool zero_copy = false;
 
   int warps() const { return scatter_warps + reduce_warps + gather_warps; }
@@ -58,6 +59,9 @@ struct NvlsTuning {
             "bytes a thread may have between load and its store's leaving");
     v.field("chunk", chunk, sim::between(1_KiB, 4_MiB), "most of a part that is handed on at once");
     v.field("slots", slots, sim::between(1, 64), "chunks of each part that the buffer holds");
+    v.field(
+        "setup", setup, sim::between(0_ns, 1'000'000_ns),
+        "time a workgroup needs beyond gpu.launch to its first load: it has connections of several roles");
     v.field("zero_copy", zero_copy, "the user's memory is registered: no buffer, and all warps reduce");
   }
 };

@@ -29,7 +29,8 @@ void UnitMover::start(const UnitTask& task) {
     run_ = std::max(block, static_cast<std::uint32_t>(setup_.run.count()) / block * block);
     warps_.resize(
         static_cast<std::size_t>(std::max<std::int64_t>(1, setup_.window.count() / setup_.run.count())));
-    for (std::uint32_t w = 0; w < warps_.size(); ++w) warps_[w] = {task.begin + w * run_, {}};
+    for (std::uint32_t w = 0; w < warps_.size(); ++w)
+      warps_[w] = {.next = task.begin + w * run_, .in_flight = {}};
   }
   issue_more();
 }
@@ -109,16 +110,27 @@ bool UnitMover::issue_runs(Active& a) {
 }
 
 void UnitMover::issue_run(Active& a, std::uint32_t warp) {
+  Warp& w = warps_[warp];
   const std::uint32_t block = port_.region(a.task.region).block();
-  const std::uint32_t end = std::min(warps_[warp].next + run_, a.task.end);
-  for (std::uint32_t at = warps_[warp].next; at < end; at += block) {
-    const sim::Bytes bytes = port_.block_bytes(a.task.region, at);
-    if (bytes == sim::Bytes{}) continue;  // behind the end of a short part
-    in_flight_ += bytes;
-    warps_[warp].in_flight += bytes;
-    ask(a, at, static_cast<std::uint32_t>(bytes.count()));
+  w.run = w.next;
+  w.run_end = std::min(w.next + run_, a.task.end);
+  w.next += run_ * static_cast<std::uint32_t>(warps_.size());
+  for (std::uint32_t at = w.run; at < w.run_end; at += block)
+    w.in_flight += port_.block_bytes(a.task.region, at);  // nothing behind the end of a short part
+  in_flight_ += w.in_flight;
+  if (w.in_flight > sim::Bytes{} && (setup_.loads == nullptr || setup_.loads->take(w.in_flight, *this, warp)))
+    may_load(warp);
+}
+
+/// Requires: the warp's task is the one being issued, as it is until all its runs have left.
+void UnitMover::may_load(std::uint32_t warp) {
+  const Warp w = warps_[warp];
+  Active& a = active_.back();
+  const std::uint32_t block = port_.region(a.task.region).block();
+  for (std::uint32_t at = w.run; at < w.run_end; at += block) {
+    const auto bytes = static_cast<std::uint32_t>(port_.block_bytes(a.task.region, at).count());
+    if (bytes > 0) ask(a, at, bytes);
   }
-  warps_[warp].next += run_ * static_cast<std::uint32_t>(warps_.size());
 }
 
 /// Bytes have left the registers.
@@ -179,6 +191,7 @@ void UnitMover::contribute(const Unit& unit) {
 
 void UnitMover::result(inc::RegionId region, std::uint32_t offset, std::uint16_t payload,
                        net::ValuesId values) {
+  if (setup_.loads != nullptr) setup_.loads->give_back(sim::Bytes{payload});
   result_port_free_ = sim::max(result_port_free_, events_.now()) + pace_.time(sim::Bytes{payload});
   const Active& a = *find(region, offset);
   schedule({result_port_free_, region, a.task.op, offset, payload, values});

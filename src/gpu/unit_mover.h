@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/load_budget.h"
 #include "gpu/unit_port.h"
 
 namespace infold::gpu {
@@ -26,7 +27,7 @@ struct UnitTask {
   std::uint32_t limit = ~std::uint32_t{0};  ///< of a push, at first
 };
 
-class UnitMover final : public sim::Handler {
+class UnitMover final : public sim::Handler, public LoadBudget::Waiter {
  public:
   class Client {
    public:
@@ -41,10 +42,11 @@ class UnitMover final : public sim::Handler {
     ~Client() = default;
   };
   struct Setup {
-    std::uint32_t sender = 0;  ///< which of the GPU's senders: takes turns at the links
-    sim::Bytes window;         ///< bytes between load, or request, and leaving for the wire
-    sim::Bytes run{};          ///< > 0: warps ask for a run each, pass on all of it, and then ask again
-    sim::Bandwidth rate;       ///< of its port to memory, each way
+    std::uint32_t sender = 0;     ///< which of the GPU's senders: takes turns at the links
+    sim::Bytes window;            ///< bytes between load, or request, and leaving for the wire
+    sim::Bytes run{};             ///< > 0: warps ask for a run each, pass on all of it, and then ask again
+    sim::Bandwidth rate;          ///< of its port to memory, each way
+    LoadBudget* loads = nullptr;  ///< of the SM whose warps these are; null: no limit but the window
   };
   UnitMover(const Setup& setup, sim::EventQueue& events, UnitPort& port, Client& client);
 
@@ -95,6 +97,7 @@ class UnitMover final : public sim::Handler {
   bool issue_one();
   bool issue_runs(Active& a);
   void issue_run(Active& a, std::uint32_t warp);
+  void may_load(std::uint32_t warp) override;
   bool by_runs(const UnitTask& task) const;
   void left(const Active& a, std::uint32_t offset, sim::Bytes bytes);
   void ask(Active& a, std::uint32_t offset, std::uint32_t bytes);
@@ -117,7 +120,9 @@ class UnitMover final : public sim::Handler {
   std::uint32_t run_ = 0;  // of the task being issued, whole blocks
   struct Warp {
     std::uint32_t next = 0;  // offset of its next run
-    sim::Bytes in_flight;
+    std::uint32_t run = 0;   // of the one it has
+    std::uint32_t run_end = 0;
+    sim::Bytes in_flight;  // counted from its asking for room
   };
   std::vector<Warp> warps_;
   bool busy_ = false;

@@ -65,6 +65,11 @@ void WarpCopier::load(std::uint32_t index) {
       events_.schedule(sim::max(visible_, events_.now()), sim::Priority::kWork, *this, kDone);
     return;
   }
+  if (setup_.loads == nullptr || setup_.loads->take(sim::Bytes{w.bytes}, *this, index)) may_load(index);
+}
+
+void WarpCopier::may_load(std::uint32_t index) {
+  const Warp& w = warps_[index];
   const sim::Time there = memory_.read(cursors_[w.piece].from, w.bytes, events_.now());
   load_free_ = sim::max(load_free_, there) + pace_.time(sim::Bytes{w.bytes});
   events_.schedule(load_free_, sim::Priority::kWork, *this, index);
@@ -79,6 +84,7 @@ void WarpCopier::handle(std::uint32_t event) {
     w.run += warps;
     return load(event % warps);
   }
+  if (setup_.loads != nullptr) setup_.loads->give_back(sim::Bytes{w.bytes});
   store_free_ = sim::max(store_free_, events_.now()) + pace_.time(sim::Bytes{w.bytes});
   const sim::Time taken = memory_.write(cursors_[w.piece].to, w.bytes, events_.now());
   visible_ = sim::max(visible_, sim::max(store_free_, taken));

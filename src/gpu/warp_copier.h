@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/load_budget.h"
 #include "gpu/memory_system.h"
 #include "gpu/move.h"
 #include "sim/event_queue.h"
 
 namespace infold::gpu {
 
-class WarpCopier final : public sim::Handler {
+class WarpCopier final : public sim::Handler, public LoadBudget::Waiter {
  public:
   class Client {
    public:
@@ -36,6 +37,7 @@ class WarpCopier final : public sim::Handler {
     sim::Bytes run;       ///< that a warp loads before it stores
     sim::Bandwidth port;  ///< of the SM, each way
     bool functional = false;
+    LoadBudget* loads = nullptr;  ///< of the SM, shared with its other warps; null: no limit
   };
   /// What one access of all threads of a warp covers: the shortest run.
   static constexpr std::uint32_t kAccess = 32 * kVectorAccess;
@@ -62,6 +64,7 @@ class WarpCopier final : public sim::Handler {
 
   void handle(std::uint32_t warp) override;
   void load(std::uint32_t warp);
+  void may_load(std::uint32_t warp) override;
   bool locate(Warp& w) const;
 
   Setup setup_;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "study/fairness.h"
+
 namespace infold::report {
 
 namespace {
@@ -35,6 +37,16 @@ std::string fault_text(const BenchRow& row) {
   if (!f.hit) return fmt::format("# {} fails: too late to matter\n", row.fault);
   return fmt::format("# {} fails: {} us lost, finished by {}\n", row.fault, narrow(f.lost.in_us()),
                      f.finished_by->name);
+}
+
+/// How several at once shared the machine; nothing for one.
+std::string at_once_text(const study::CollectiveResult& r) {
+  if (r.ends.empty()) return {};
+  const study::Fairness f = study::fairness_of(r.ends);
+  return fmt::format(
+      "# {} at once: {:.2f} GB/s of busbw together; the slowest had at least {:.1f} % of the fastest's share "
+      "(Jain's index {:.4f})\n",
+      r.ends.size(), r.busbw_gbps * static_cast<double>(r.ends.size()), f.least * 100, f.jain);
 }
 
 /// Systems of different sizes, each used whole: then no one number is true of all.
@@ -69,7 +81,7 @@ std::string bench_line(const BenchReport& report, const BenchRow& row) {
   return fmt::format("  {:>12} {:>13} {:>6} {:>6} {:>13} {:>16} {:>6} {:>10} {:>8.2f} {:>8.2f} {:>7}{}  {}\n",
                      row.bytes.count(), row.count, report.dtype, report.op, row.system, algo, row.proto,
                      narrow(r.time.in_us()), r.algbw_gbps, r.busbw_gbps, wrong, more, burst_text(r.burst)) +
-         fault_text(row);
+         fault_text(row) + at_once_text(r);
 }
 
 std::string bench_footer(const BenchReport& report) {
@@ -149,6 +161,11 @@ std::string bench_json(const BenchReport& report) {
       Json ends = Json::array();
       for (const sim::Time t : r.ends) ends.push_back(rounded(t.in_us()));
       results.back()["ends_us"] = std::move(ends);
+      const study::Fairness f = study::fairness_of(r.ends);
+      results.back()["fairness"] = {
+          {"total_busbw_gbps", rounded(r.busbw_gbps * static_cast<double>(r.ends.size()))},
+          {"least_share", rounded(f.least)},
+          {"jain", rounded(f.jain)}};
     }
     if (r.in_network)
       results.back()["inc"] = {{"table_peak_entries", r.in_network->table_peak_entries},

@@ -35,9 +35,9 @@ struct Scene {
   Client client{events};
 
   /// When pieces of so many bytes are copied by so many warps.
-  sim::Time copy(std::vector<std::uint32_t> sizes, int warps) {
-    WarpCopier copier({.warps = warps, .run = 4_KiB, .port = 1000_GBps, .functional = true}, events, memory,
-                      client, 7);
+  sim::Time copy(std::vector<std::uint32_t> sizes, int warps, LoadBudget* loads = nullptr) {
+    WarpCopier copier({.warps = warps, .run = 4_KiB, .port = 1000_GBps, .functional = true, .loads = loads},
+                      events, memory, client, 7);
     std::vector<WarpCopier::Piece> pieces;
     for (const std::uint32_t bytes : sizes)
       pieces.push_back(
@@ -75,6 +75,35 @@ TEST(WarpCopier, AnEighthRunForSevenWarpsCostsAnotherRoundTripToMemory) {
   const double ratio = Scene{}.copy(eight, 7).in_us() / Scene{}.copy(seven, 7).in_us();
   EXPECT_GT(ratio, 1.6) << "one warp has two runs of every piece";
   EXPECT_LT(ratio, 2.1);
+}
+
+TEST(WarpCopier, LoadsThatTheSmCanNotKeepTrackOfWait) {
+  // Given room for the runs of four warps, when eight copy, then it takes about as long as with four, and
+  // every byte is copied once all the same.
+  const std::vector<std::uint32_t> pieces(8, 8 * 4096);
+  LoadBudget four(16_KiB);
+  Scene narrow;
+  const sim::Time limited = narrow.copy(pieces, 8, &four);
+  EXPECT_EQ(narrow.client.times.size(), 8u * 8 * 4096);
+  EXPECT_GT(limited, Scene{}.copy(pieces, 8));
+  EXPECT_NEAR(limited.in_us() / Scene{}.copy(pieces, 4).in_us(), 1, 0.15);
+  EXPECT_EQ(four.taken(), sim::Bytes{});
+  LoadBudget ample(32_KiB);
+  EXPECT_EQ(Scene{}.copy(pieces, 8, &ample), Scene{}.copy(pieces, 8));
+}
+
+TEST(LoadBudget, IsFirstComeFirstServedAndNeverBlocksTheOnlyOne) {
+  struct Waiter final : LoadBudget::Waiter {
+    std::vector<std::uint32_t> told;
+    void may_load(std::uint32_t warp) override { told.push_back(warp); }
+  } waiter;
+  LoadBudget budget(8_KiB);
+  EXPECT_TRUE(budget.take(16_KiB, waiter, 0)) << "more than there is, but nothing else is under way";
+  EXPECT_FALSE(budget.take(6_KiB, waiter, 1));
+  EXPECT_FALSE(budget.take(1_KiB, waiter, 2)) << "it would not overtake";
+  budget.give_back(15_KiB);
+  EXPECT_EQ(waiter.told, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(budget.taken(), 8_KiB);
 }
 
 }  // namespace

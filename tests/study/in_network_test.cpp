@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "job_help.h"
+#include "study/fairness.h"
 
 namespace infold::study {
 namespace {
@@ -185,6 +186,47 @@ TEST(InNetwork, EnginesTakeNoSmAndMoveTwiceTheVector) {
     EXPECT_EQ(r.l2_bytes_per_gpu, 2u << 20);
     EXPECT_LE(r.hbm_bytes_per_gpu, (2u << 20) + 4096);
     EXPECT_TRUE(r.in_network.has_value());
+  }
+}
+
+/// Two of the same size share the tables of 16 GPUs' switches.
+CollectiveJob two_buckets(const SystemSpec& system, const char* algorithm) {
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 2_MiB);
+  job.algorithm = coll::find_algorithm(algorithm);
+  job.concurrent = 2;
+  return job;
+}
+
+TEST(InNetwork, TwoBucketsAtOnceShareEvenlyAndLoseNothing) {
+  SystemSpec system = small_system(16, 2);
+  system.machine.gpu.host_enqueue = system.machine.gpu.launch = {};  // what the switches take shows
+  for (const char* name : {"inc-push", "inc-pull"}) {
+    for (const Sharing sharing : {Sharing::kShared, Sharing::kByBucket}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, sim::name_of(sharing)));
+      system.machine.inc.sharing = sharing;
+      CollectiveJob job = two_buckets(system, name);
+      const CollectiveResult both = result_of(job);
+      job.concurrent = 1;
+      const CollectiveResult one = result_of(job);
+      EXPECT_GE(fairness_of(both.ends).least, 0.9);
+      EXPECT_LE(both.time.in_us() * 0.95, 2 * one.time.in_us());
+    }
+  }
+}
+
+TEST(InNetwork, JobsOnDifferentGpusDoNotSlowEachOtherDown) {
+  SystemSpec system = small_system(16, 2);
+  system.machine.gpu.host_enqueue = system.machine.gpu.launch = {};
+  for (const Sharing sharing : {Sharing::kShared, Sharing::kByJob}) {
+    system.machine.inc.sharing = sharing;
+    CollectiveJob job = two_buckets(system, "inc-push");
+    job.concurrent = 1;
+    job.groups = 2;
+    const CollectiveResult both = result_of(job);
+    job.groups = 1;
+    job.gpus = 8;
+    EXPECT_GE(fairness_of(both.ends).least, 0.9);
+    EXPECT_LE(both.time.in_us() * 0.9, result_of(job).time.in_us()) << "ports' tables are shared, links not";
   }
 }
 
