@@ -177,6 +177,23 @@ test("in-network collectives: the switches' tables, one run after the other", as
   assert.ok(spans.some((s) => s.path.includes("channel 0") && s.name === "recv-reduce-send"));
 });
 
+test("in-network collectives: what engines and workgroups do, and what they wait for", async () => {
+  const on = (spans, label) => spans.filter((s) => s.path.startsWith("gpu1") && s.path.endsWith(label)).map((s) => s.name);
+  const words = ["bench", "all_reduce", "-b", "1M", "-e", "1M", "-g", "4", "--system", "hgx-h100"];
+  const nvls = (await run(...words, "--algo", "nvls")).spans;
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: scatter"))], ["copies in round 0"]);
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: reduce"))], ["polls: has everybody staged?", "switches reduce round 0"]);
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: gather"))], ["waits for sums", "copies out round 0"]);
+  const push = (await run(...words, "--algo", "inc-push", "--set", "inc.wave=64KiB", "--set", "inc.waves=2")).spans;
+  assert.deepEqual(on(push, "/ engine"), ["sets up", "reduce-write", "waits for results"]);
+  const waves = push.filter((s) => s.path.startsWith("gpu1") && s.path.includes("engine: waves")).sort((a, b) => a.until - b.until);
+  assert.deepEqual(waves.map((s) => s.name), Array.from({length: 16}, (_, i) => `wave ${i}`));
+  for (const [i, wave] of waves.entries()) if (i >= 2) assert.ok(wave.at >= waves[i - 2].until, "two waves at a time");
+  const pull = (await run(...words, "--algo", "inc-pull")).spans;
+  assert.ok(on(pull, "/ engine").includes("meet"));
+  for (const what of ["answers", "results"]) assert.equal(on(pull, `/ engine: ${what}`).at(-1), `${what} up to 16 of 16`);
+});
+
 test("a comparison: the variants beside each other", async () => {
   const {trace, spans} = await run("compare", "--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "64", "--algo", "ring");
   const names = [...trace.tracks.values()].map((t) => t.name);

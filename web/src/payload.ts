@@ -152,7 +152,25 @@ export interface Validate {
   rows: ValidateRow[];
   summary: {rows: number; within: number; failed: number; geomean_abs_error: number};
 }
-export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate;
+export type SweepCell = string | number | boolean | null;
+export interface Sweep {
+  command: "sweep";
+  name: string;
+  summary: string;
+  /** What is typed after infold, without what varies. */
+  of: string;
+  /** Columns that walk together stand together. */
+  axes: string[][];
+  show: string[];
+  points: number;
+  done: number;
+  refused: number;
+  failed: number;
+  database: string;
+  csv: string;
+  rows: Record<string, SweepCell>[];
+}
+export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate | Sweep;
 
 /** Chips are numbered, GPUs first; a link is all cables from one to another. */
 export interface Machine {

@@ -7,6 +7,7 @@ import {explainView} from "./explain";
 import {kernelView} from "./kernel";
 import {machineFigures} from "./machine";
 import {studyView} from "./study";
+import {sweepView} from "./sweep";
 import {trainView} from "./train";
 import {validateView} from "./validate";
 
@@ -22,6 +23,8 @@ function viewOfResult({result, published}: Payload): View {
       return explainView(result);
     case "study":
       return studyView(result);
+    case "sweep":
+      return sweepView(result);
     case "validate":
       return validateView(result);
   }
