@@ -139,6 +139,22 @@ TEST_P(AnyCollective, IsRightMovesWhatItMustAndTakesTheSameTimeAgain) {
   }
 }
 
+/// Bursts of packets smaller than the network's own have more headers, and must fit its buffers all the same.
+TEST(SmallPackets, InBurstsFitSmallBuffers) {
+  SystemSpec system = small_system(4, 1);
+  system.machine.fabric.packet.payload = 256_B;
+  system.machine.fabric.packet.header = 24_B;
+  system.machine.fabric.switch_chip.buffer = 512_B;
+  system.machine.gpu.copy.payload = 16_B;
+  for (const coll::Engine engine : {coll::Engine::kDma, coll::Engine::kAce}) {
+    CollectiveJob job = job_on(system, Collective::kAllGather, 10'864_B);
+    job.engine = engine;
+    job.burst = {false, 4_KiB};
+    job.check = true;
+    EXPECT_EQ(result_of(job).wrong, 0u) << sim::name_of(engine);
+  }
+}
+
 /// Any algorithm with any protocol on any engine: refused with a reason, or right, and again.
 TEST_P(AnyCollective, ByAnyProgramIsRefusedOrRight) {
   constexpr std::array kAll = {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather,
