@@ -18,7 +18,10 @@ interface Scale {
 function scaleOf(d: Dimension): Scale {
   const n = d.numbers;
   if (n === null) return {places: d.values.map((_, i) => i), log: false, numeric: false};
-  const log = n.every((v) => v > 0) && Math.max(...n) / Math.min(...n) >= 20;
+  // By logarithm where most values are crowded at the low end.
+  const sorted = [...n].sort((a, b) => a - b);
+  const [low, middle, high] = [sorted[0], sorted[Math.floor(n.length / 2)], sorted[n.length - 1]];
+  const log = low > 0 && high / low >= 20 && middle < (low + high) / 3;
   return {places: n.map((v) => (log ? Math.log2(v) : v)), log, numeric: true};
 }
 
