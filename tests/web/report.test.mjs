@@ -253,6 +253,29 @@ test("the timeline zooms in, moves and goes back", async () => {
   await page.close();
 });
 
+test("links, SMs and memory during the step are on the clock of its timeline", async () => {
+  const {page, complaints} = await open(made.pages.train.file);
+  const figure = page.locator("#counters");
+  const {json} = made.pages.train;
+  const highest = async (name) => Math.max(...column(await tableOf(figure), name));
+  const out = await highest("out GB/s");
+  assert.ok(out > 1 && out < 460, `${out} GB/s of the 450 that links have, headers counted`);
+  const ms = column(await tableOf(figure), "ms");
+  assert.ok(Math.max(...ms) <= json.last_pass_ms.end);
+  // What was sent, summed up over the step, is what a ring sends of its buckets, and somewhat more on the wire.
+  const rates = column(await tableOf(figure), "out GB/s");
+  const sent = ms.slice(1).reduce((sum, t, i) => sum + rates[i] * 1e6 * (t - ms[i]), 0);
+  const data = json.buckets.reduce((sum, b) => sum + b.bytes, 0); // 2 (n - 1) / n of it, with two GPUs
+  assert.ok(sent > 0.95 * data && sent < 1.5 * data, `${sent} of ${data}`);
+  await figure.getByLabel("Of the GPU", {exact: true}).selectOption("SMs");
+  const held = await highest("collectives SMs");
+  assert.ok(held > 0 && held <= json.comm_sms + 0.01, `${held} SMs`);
+  await figure.getByRole("button", {name: "Zoom in"}).click();
+  assert.ok((await countMarks(figure)) > 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test("the theme can be changed by hand, and charts follow", async () => {
   const {page} = await open(made.pages.bench.file);
   const text = () => page.locator("#busbw .chart svg text").first().getAttribute("fill");

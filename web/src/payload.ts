@@ -189,6 +189,14 @@ export interface Published {
   source: string;
 }
 
+/** What counters of a run's first GPU showed: from at_ms[i] on, values[i]. */
+export interface Counters {
+  /** Of the result's rows. */
+  row: number;
+  gpu: string;
+  lines: {name: string; unit: string; at_ms: number[]; values: number[]}[];
+}
+
 export interface Parameter {
   path: string;
   value: string;
@@ -200,5 +208,6 @@ export interface Payload {
   systems: {name: string; summary: string; parameters: Parameter[]}[];
   machines: Machine[];
   published: Published[];
+  counters: Counters[];
   result: Result;
 }
