@@ -46,7 +46,8 @@ void fill(PageCounter& counter, const std::vector<Sample>& samples, std::size_t 
   Means means(samples);
   for (std::size_t i = 0; i + 1 < most; ++i) {
     const auto at = [&](std::size_t k) {
-      return sim::Time::ps(end.count_ps() / static_cast<std::int64_t>(most - 1) * static_cast<std::int64_t>(k));
+      return sim::Time::ps(end.count_ps() / static_cast<std::int64_t>(most - 1) *
+                           static_cast<std::int64_t>(k));
     };
     add(counter, at(i), means.over(at(i), at(i + 1)));
   }
