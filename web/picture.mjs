@@ -19,7 +19,7 @@ try {
   await build({entryPoints: [path.join(here, "src", "picture.ts")], bundle: true, format: "esm", platform: "node", outfile, logLevel: "warning", define: {"process.env.NODE_ENV": '"production"'}});
   const {picture} = await import(pathToFileURL(outfile).href);
   const result = JSON.parse(await readFile(input, "utf8"));
-  await writeFile(output, `${picture({infold: "", typed: "", systems: [], machines: [], published: [], result}, id)}\n`);
+  await writeFile(output, `${picture({infold: "", typed: "", systems: [], machines: [], published: [], counters: [], result}, id)}\n`);
 } finally {
   await rm(folder, {recursive: true});
 }

@@ -60,7 +60,7 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
   add_compare(app, typed, exit);
   add_explain(app, typed, exit);
   add_study(app, typed, exit);
-  add_sweep(app, exit);
+  add_sweep(app, typed, exit);
   add_learn(app, exit);
   add_validate(app, typed, exit);
   add_check(app, exit);

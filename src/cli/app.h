@@ -37,7 +37,7 @@ void add_train(CLI::App& app, const std::string& typed, int& exit);
 void add_compare(CLI::App& app, const std::string& typed, int& exit);
 void add_explain(CLI::App& app, const std::string& typed, int& exit);
 void add_study(CLI::App& app, const std::string& typed, int& exit);
-void add_sweep(CLI::App& app, int& exit);
+void add_sweep(CLI::App& app, const std::string& typed, int& exit);
 void add_learn(CLI::App& app, int& exit);
 void add_validate(CLI::App& app, const std::string& typed, int& exit);
 

@@ -40,7 +40,8 @@ int compare_command(const TrainArguments& args) {
   page.add(setup.system);
   TraceWriter trace(args.trace, args.page.typed);
   if (const int exit = trace.open(); exit != kDone) return exit;
-  setup.job.trace = trace.spec();
+  // A row of the result for each variant of each method.
+  setup.job.trace = trace.wanted() ? trace.spec() : page.recording(3 * setup.methods.size());
   const Stopwatch watch(args.no_timing);
   Progress progress;
   auto outcome =
@@ -54,6 +55,8 @@ int compare_command(const TrainArguments& args) {
   auto& result = std::get<study::CompareResult>(outcome);
   for (study::CompareRow& row : result.rows) {
     if (!row.result.trace) continue;
+    if (row.variant == study::Variant::kOverlap)
+      page.add(*row.result.trace, static_cast<std::size_t>(&row - result.rows.data()));
     trace.add_beside(fmt::format("{} {}", name_of(row.method), sim::name_of(row.variant)),
                      *std::exchange(row.result.trace, std::nullopt));
   }

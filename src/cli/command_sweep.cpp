@@ -13,6 +13,7 @@
 #include "cli/build_mark.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/source.h"
@@ -31,6 +32,7 @@ struct Arguments {
   int jobs = 0;
   bool fresh = false;
   bool json = false;
+  PageArguments page;
 };
 
 std::string first_line(const std::string& text) {
@@ -70,6 +72,28 @@ std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file)
     }
   }
   return std::nullopt;
+}
+
+/// Systems that the sweep names, each with what the command sets on it.
+std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
+  std::vector<std::string> names;
+  std::vector<std::string> sets;
+  for (std::size_t i = 0; i + 1 < sweep.command.size(); ++i) {
+    if (sweep.command[i] == "--system") names = {sweep.command[i + 1]};
+    if (sweep.command[i] == "--set") sets.push_back(sweep.command[i + 1]);
+  }
+  for (const study::SweepAxis& axis : sweep.axes) {
+    for (const study::SweepColumn& column : axis.columns) {
+      if (column.name == "--system") names = column.values;
+    }
+  }
+  std::vector<study::SystemSpec> systems;
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    for (study::SystemSpec& system : load_systems(name, sets).value_or(std::vector<study::SystemSpec>{}))
+      systems.push_back(std::move(system));
+  }
+  return systems;
 }
 
 std::set<std::string> files_of(const study::Sweep& sweep) {
@@ -135,7 +159,7 @@ int failed(const std::string& message) {
 
 /// All points have results: the table of them, and the files.
 int finish(const Arguments& args, const study::Sweep& sweep, study::SweepStore& store,
-           const std::string& database, const std::string& csv) {
+           const std::string& database, const std::string& csv, PageWriter& page) {
   report::SweepTable table;
   if (const auto why =
           store.read([&](std::size_t point, study::PointResult r) { table.add(point, std::move(r)); });
@@ -152,6 +176,10 @@ int finish(const Arguments& args, const study::Sweep& sweep, study::SweepStore& 
         fmt::format("{}: no point can be run; the first: {}", sweep.name, table.rows().front().message));
   if (const auto why = report::refuse_show(report)) return bad_input(*why);
   print(args.json ? report::sweep_json(report) : report::sweep_text(report));
+  if (page.wanted()) {
+    for (const study::SystemSpec& system : systems_of(sweep)) page.add(system);
+    if (const int exit = page.write(report::sweep_json(report)); exit != kDone) return exit;
+  }
   return table.count(study::PointStatus::kFailed) > 0 ? kFailed : kDone;
 }
 
@@ -166,12 +194,14 @@ int sweep_command(const Arguments& args) {
   // Nobody should wait for a table that can not be written.
   if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
     return bad_input(*why);
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
   auto opened = study::SweepStore::open(
       {.path = database, .made_by = build_mark(files_of(file.sweep)), .fresh = args.fresh}, file.sweep);
   if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(*why);
   auto& store = std::get<study::SweepStore>(opened);
   const study::SweepOutcome outcome = run_points(file.sweep, store, args.jobs);
-  if (outcome.complete()) return finish(args, file.sweep, store, database, csv);
+  if (outcome.complete()) return finish(args, file.sweep, store, database, csv, page);
   const std::string kept = fmt::format("{} of {} points are in {}; the same command goes on from there",
                                        outcome.progress.finished, outcome.progress.points, database);
   if (!outcome.store_failed.empty()) return failed(fmt::format("{}; {}", outcome.store_failed, kept));
@@ -184,8 +214,9 @@ int sweep_command(const Arguments& args) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& exit) {
+void add_sweep(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<Arguments>();
+  args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("sweep", "a command over many values, in parallel, into a database and a CSV file");
   command->add_option("file", args->file, "YAML file, or the name of a shipped sweep")->required();
@@ -195,6 +226,7 @@ void add_sweep(CLI::App& app, int& exit) {
       ->check(CLI::Range(1, 256));
   command->add_flag("--fresh", args->fresh, "throw away the results that are there, and begin again");
   command->add_flag("--json", args->json, "print JSON");
+  add_page_argument(*command, args->page);
   command->footer(
       "A sweep that was stopped, in whatever way, goes on with the same command.\n"
       "Example:\n  infold sweep table-knee --out knee");

@@ -51,7 +51,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
 int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   Progress progress;
-  setup.job.trace = trace.spec();
+  setup.job.trace = trace.wanted() ? trace.spec() : page.recording();
   auto outcome = study::run(setup.job, [&](double share) {
     progress.show(setup.model.name, share);
     return !interrupted();
@@ -59,7 +59,10 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
   progress.clear();
   if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
   auto& result = std::get<study::StepResult>(outcome);
-  if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  if (result.trace) {
+    page.add(*result.trace);
+    trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  }
   if (const int exit = trace.write(); exit != kDone) return exit;
   const report::StepReport report{
       .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};

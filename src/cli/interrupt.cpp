@@ -17,6 +17,8 @@ void on_signal(int signal) {
 void watch_for_interrupt() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  // A file that may not grow any more is answered like a full disk, where it is written.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted() {

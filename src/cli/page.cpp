@@ -98,6 +98,19 @@ void PageWriter::add(std::string label, std::int64_t bytes, const study::FabricU
   if (wanted() && !use.links.empty()) machines_.push_back({std::move(label), bytes, use});
 }
 
+std::optional<sim::TraceSpec> PageWriter::recording(std::size_t runs) const {
+  if (!wanted()) return std::nullopt;
+  // Of each of a machine's counters some hundred values; no spans, which the result has already.
+  sim::TraceSpec spec;
+  spec.most_spans = spec.most_details = 0;
+  spec.most_samples = 40'000 * runs;
+  return spec;
+}
+
+void PageWriter::add(const sim::TraceRecorder& trace, std::size_t row) {
+  if (wanted()) counters_.push_back(report::counters_of(trace, row));
+}
+
 void PageWriter::add_published(const std::string& collective) {
   if (!wanted()) return;
   const auto loaded = config::built_in_validation();
@@ -115,6 +128,7 @@ int PageWriter::write(const std::string& json) {
                           .systems = systems_,
                           .machines = machines_,
                           .published = published_,
+                          .counters = counters_,
                           .result = json};
   const std::string why = file_->commit(report::html_page(page));
   if (why.empty()) return kDone;

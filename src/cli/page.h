@@ -39,6 +39,10 @@ class PageWriter {
   void add(const gpu::GpuSpec& gpu);
   /// A machine to draw. `bytes`: of the message, 0 if there were several.
   void add(std::string label, std::int64_t bytes, const study::FabricUse& use);
+  /// What a run is to record so that the page can show it, where no trace asks for more; none without a page.
+  std::optional<sim::TraceSpec> recording(std::size_t runs = 1) const;
+  /// What it recorded. `row`: of the result, where it has rows.
+  void add(const sim::TraceRecorder& trace, std::size_t row = 0);
   /// Published times of this collective on the systems so far, all of their GPUs taking part.
   void add_published(const std::string& collective);
   /// `json` is what --json prints.
@@ -51,6 +55,7 @@ class PageWriter {
   std::vector<report::PageSystem> systems_;
   std::vector<report::PageMachine> machines_;
   std::vector<report::PagePublished> published_;
+  std::vector<report::PageCounters> counters_;
 };
 
 }  // namespace infold::cli

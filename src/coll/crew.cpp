@@ -1,6 +1,8 @@
 // The table of crews.
 #include "coll/crew.h"
 
+#include <fmt/format.h>
+
 #include "coll/ace_crew.h"
 #include "coll/dma_crew.h"
 #include "coll/in_network_crew.h"
@@ -16,6 +18,11 @@ void CrewContext::enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) con
   launch.workgroups = 0;
   launch.actor = gpu::Actor::kCollective;
   gpu(rank).core().dispatcher().enqueue(gpu(rank).communication_stream(stream), launch, at);
+}
+
+sim::TraceRecorder::TrackId CrewContext::trace_track(int rank, const std::string& label) const {
+  return trace->track(trace->group(machine.network().name(gpu(rank).id())),
+                      stream == 0 ? label : fmt::format("stream {} {}", stream + 1, label));
 }
 
 std::unique_ptr<Crew> make_crew(CrewContext context) {

@@ -41,6 +41,8 @@ struct CrewContext {
   gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
   /// Puts work that takes no SM on a rank's stream: an engine does it, from its begin to engine_done.
   void enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const;
+  /// A track at a rank's GPU, with the stream's number where it is not the first. Requires: trace.
+  sim::TraceRecorder::TrackId trace_track(int rank, const std::string& label) const;
 };
 
 class Crew {

@@ -68,17 +68,20 @@ InNetworkCrew::Rank::Rank(InNetworkCrew& crew, int rank)
     if (step.net == NetOp::kReduceWrite && step.who == NetWho::kAll && spec.wave > sim::Bytes{})
       waves_[i].emplace(step.bytes, spec.wave, spec.waves);
   }
+  if (crew.context_.trace != nullptr) trace_ = std::make_unique<EngineTrace>(crew.context_, rank);
 }
 
 void InNetworkCrew::Rank::begin(gpu::KernelId id, int) {
   kernel_ = id;
   sim::EventQueue& events = crew_.context_.machine.events();
+  if (trace_) trace_->begins(events.now());
   events.schedule(events.now() + crew_.context_.machine.spec().gpu.engine.start, sim::Priority::kWork, *this,
                   0);
 }
 
 void InNetworkCrew::Rank::handle(std::uint32_t) {
   begun_ = true;
+  if (trace_) trace_->expects(now(), to_receive_, to_reply_);
   begin_steps();
 }
 
@@ -88,12 +91,17 @@ void InNetworkCrew::Rank::begin_steps() {
     gpu::UnitTask task = shares_[step_].task();
     meeting_ = steps()[step_].net == NetOp::kMeet;
     if (task.begin < task.end) {
+      if (trace_) {
+        trace_->begins_step(now(), steps()[step_]);
+        if (waves_[step_]) trace_->begins_waves(now(), crew_.context_.machine.units()->spec().waves);
+      }
       if (waves_[step_]) task.limit = static_cast<std::uint32_t>(waves_[step_]->may_send().count());
       mover_.start(task);
       return;
     }
     ++step_;
   }
+  if (trace_) trace_->waits(now(), to_receive_ > sim::Bytes{});
   finish_if_done();
 }
 
@@ -105,6 +113,7 @@ void InNetworkCrew::Rank::task_issued() {
 
 void InNetworkCrew::Rank::replied(RegionShare&, std::uint32_t, sim::Bytes bytes) {
   to_reply_ -= bytes;
+  if (trace_) trace_->replied(now(), bytes);
   finish_if_done();
 }
 
@@ -115,9 +124,11 @@ void InNetworkCrew::Rank::received(RegionShare& share, std::uint32_t offset, sim
     return begin_steps();
   }
   to_receive_ -= bytes;
+  if (trace_) trace_->received(now(), bytes);
   const auto index = static_cast<std::size_t>(&share.step() - steps().data());
   if (waves_[index]) {
     waves_[index]->result(offset, bytes);
+    if (trace_) trace_->waves(now(), *waves_[index]);
     if (index == step_ && !mover_.idle())
       mover_.limit(static_cast<std::uint32_t>(waves_[index]->may_send().count()));
   }
@@ -128,6 +139,7 @@ void InNetworkCrew::Rank::finish_if_done() {
   if (done_ || !begun_ || step_ < steps().size() || !mover_.done()) return;
   if (to_receive_ > sim::Bytes{} || to_reply_ > sim::Bytes{}) return;
   done_ = true;
+  if (trace_) trace_->ends(now());
   crew_.context_.gpu(rank_).core().dispatcher().engine_done(kernel_);
 }
 

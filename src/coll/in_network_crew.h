@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/crew.h"
+#include "coll/engine_trace.h"
 #include "coll/region_share.h"
 #include "gpu/launch.h"
 #include "inc/waves.h"
@@ -52,6 +53,7 @@ class InNetworkCrew final : public Crew {
     void task_complete() override { finish_if_done(); }
     void task_settled() override { finish_if_done(); }
     void begin_steps();
+    sim::Time now() const { return crew_.context_.machine.events().now(); }
     void finish_if_done();
     const std::vector<Step>& steps() const { return crew_.context_.program.steps(rank_, 0); }
 
@@ -60,6 +62,7 @@ class InNetworkCrew final : public Crew {
     gpu::UnitMover mover_;
     std::deque<RegionShare> shares_;                // a step each
     std::vector<std::optional<inc::Waves>> waves_;  // the same, of pushes to all
+    std::unique_ptr<EngineTrace> trace_;            // null: tracing off
     std::size_t step_ = 0;
     bool meeting_ = false;
     sim::Bytes to_receive_;

@@ -67,6 +67,8 @@ void NvlsWorkgroup::start() {
   const NvlsTuning& t = context_.program.tuning.nvls;
   if (share_->copies_in()) copiers_[kScatter] = copier(kScatter, workers(t.scatter_warps));
   if (share_->copies_out()) copiers_[kGather] = copier(kGather, t.gather_warps);
+  if (context_.trace != nullptr)
+    trace_ = std::make_unique<NvlsTrace>(context_, setup_.rank, setup_.channel, share_->copies_in());
   started_ = true;
   advance();
 }
@@ -80,6 +82,7 @@ void NvlsWorkgroup::advance() {
   advancing_ = false;
   const std::uint32_t count = rounds_.count();
   note_idle();
+  if (trace_) note_trace();
   if (copies_[kGather].round < count || told_staged_ < count || (reduces_here() && told_reduced_ < count) ||
       !mover_.done())
     return;
@@ -96,6 +99,15 @@ void NvlsWorkgroup::note_idle() {
   } else if (!busy && idle_since_ == sim::Time::never()) {
     idle_since_ = now;
   }
+}
+
+void NvlsWorkgroup::note_trace() {
+  const std::uint32_t count = rounds_.count();
+  const auto copying = [&](const Copy& c) { return NvlsTrace::Role{c.busy, c.round, count}; };
+  const bool reducing = !mover_.done();
+  const std::uint32_t round = reducing ? reducing_ - 1 : reduces_here() ? reducing_ : count;
+  trace_->now(context_.machine.events().now(), copying(copies_[kScatter]), {reducing, round, count},
+              copying(copies_[kGather]));
 }
 
 bool NvlsWorkgroup::reduces_here() const {
@@ -234,6 +246,7 @@ void NvlsWorkgroup::task_issued() {
 void NvlsWorkgroup::task_complete() {
   fence(kReduceFenced);
   note_idle();
+  if (trace_) note_trace();
 }
 
 void NvlsWorkgroup::handle(std::uint32_t event) {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "coll/nvls_trace.h"
 #include "coll/staged_share.h"
 #include "coll/switch_poll.h"
 #include "gpu/warp_copier.h"
@@ -88,6 +90,7 @@ class NvlsWorkgroup final : public gpu::WarpCopier::Client,
   std::unique_ptr<gpu::WarpCopier> copier(Role role, int warps);
   bool reduces_here() const;
   void note_idle();
+  void note_trace();
 
   Setup setup_;
   const CrewContext& context_;
@@ -113,6 +116,7 @@ class NvlsWorkgroup final : public gpu::WarpCopier::Client,
   std::uint32_t told_staged_ = 0;  // rounds whose flags are sent
   std::uint32_t reducing_ = 0;     // the next round to be reduced
   std::uint32_t told_reduced_ = 0;
+  std::unique_ptr<NvlsTrace> trace_;  // null: tracing off
   sim::Time idle_since_ = sim::Time::never();
   sim::Time waited_;
   bool started_ = false;

@@ -39,13 +39,8 @@ Wiring::Wiring(const CrewContext& context, RunnerOwner& owner) : program_(contex
         for (int from : s.from) setup.connections.push_back(connection(from, rank, channel));
         for (int to : s.to) setup.connections.push_back(connection(rank, to, channel));
       }
-      if (context.trace != nullptr) {
-        const std::string gpu = context.machine.network().name(context.gpu(rank).id());
-        setup.trace_track = context.trace->track(
-            context.trace->group(gpu),
-            context.stream == 0 ? fmt::format("channel {}", channel)
-                                : fmt::format("stream {} channel {}", context.stream + 1, channel));
-      }
+      if (context.trace != nullptr)
+        setup.trace_track = context.trace_track(rank, fmt::format("channel {}", channel));
       runners_.push_back(std::make_unique<Runner>(std::move(setup), context_, owner));
     }
   }

@@ -7,6 +7,16 @@
 
 namespace infold::gpu {
 
+namespace {
+/// Bytes that buffers take as one burst of packets of `payload`: as many packets as of the network's own,
+/// which have as much header each.
+sim::Bytes largest_burst(const net::Network& network, sim::Bytes payload) {
+  const sim::Bytes own = network.spec().packet.payload;
+  const sim::Bytes most = network.max_burst();
+  return payload >= own ? most : payload * (most.count() / own.count());
+}
+}  // namespace
+
 Mover::Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
              MoveTable& moves, net::Payloads* payloads)
     : setup_(setup),
@@ -39,7 +49,8 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   const std::int64_t accesses = even_unit(sim::min(largest_unit_, move.bytes / kGrain)).count() / access;
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
   // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
-  const std::int64_t fits = move.encoding.data_in(sim::min(setup_.window, network_.max_burst()).count());
+  const std::int64_t fits =
+      move.encoding.data_in(sim::min(setup_.window, largest_burst(network_, setup_.payload)).count());
   const std::int64_t grain = std::max<std::int64_t>(move.encoding.whole, kVectorAccess);
   unit_size_ = sim::Bytes{std::max(std::min(whole, fits) / grain * grain, grain)};
   unit_wire_ = move.encoding.wire(unit_size_);
@@ -212,7 +223,7 @@ void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
   packet.spread = network_.spread_of(move.address + at);
   // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
   // that are larger than those into which the links would cut it.
-  const auto most = static_cast<std::uint32_t>(network_.max_burst().count());
+  const auto most = static_cast<std::uint32_t>(largest_burst(network_, setup_.payload).count());
   const bool burst = setup_.burst > sim::Bytes{};
   const bool whole = !burst && (payloads_ != nullptr || setup_.payload != network_.spec().packet.payload);
   const std::uint32_t step = whole ? std::min(payload, most) : std::min(wire, most);

@@ -33,6 +33,8 @@ class Waves {
     left -= bytes.count();
     while (first_ < left_.size() && left_[first_] == 0) ++first_;
   }
+  /// So many waves from the start have all their results.
+  std::size_t complete() const { return first_; }
   bool done() const { return first_ == left_.size(); }
 
  private:

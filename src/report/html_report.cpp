@@ -47,6 +47,23 @@ Json published_of(const PagePublished& p) {
           {"source", p.source}};
 }
 
+/// Four digits are more than a chart shows.
+Json numbers_of(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double v : values) list.push_back(std::stod(fmt::format("{:.5g}", v)));
+  return list;
+}
+
+Json counters_json(const PageCounters& run) {
+  Json lines = Json::array();
+  for (const PageCounter& c : run.counters)
+    lines.push_back({{"name", c.name},
+                     {"unit", c.unit},
+                     {"at_ms", numbers_of(c.at_ms)},
+                     {"values", numbers_of(c.values)}});
+  return {{"row", run.row}, {"gpu", run.gpu}, {"lines", lines}};
+}
+
 }  // namespace
 
 std::string inside_script(std::string_view json) {
@@ -75,10 +92,12 @@ std::string html_page(const Page& page) {
   for (const PageMachine& m : page.machines) machines.push_back(machine_of(m));
   Json published = Json::array();
   for (const PagePublished& p : page.published) published.push_back(published_of(p));
-  const std::string data =
-      fmt::format(R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"result":{}}})",
-                  text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines),
-                  text_of(published), page.result);
+  Json counters = Json::array();
+  for (const PageCounters& c : page.counters) counters.push_back(counters_json(c));
+  const std::string data = fmt::format(
+      R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"counters":{},"result":{}}})",
+      text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines), text_of(published),
+      text_of(counters), page.result);
   return fmt::format("{}{}{}", whole.substr(0, at), inside_script(data), whole.substr(at + kPlace.size()));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/describe.h"
+#include "report/page_counters.h"
 #include "study/link_use.h"
 
 namespace infold::report {
@@ -40,6 +41,7 @@ struct Page {
   std::vector<PageSystem> systems;
   std::vector<PageMachine> machines;
   std::vector<PagePublished> published;
+  std::vector<PageCounters> counters;
   std::string result;  ///< what --json prints
 };
 

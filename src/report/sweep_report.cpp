@@ -23,8 +23,12 @@ std::string csv_cell(const std::string& text) {
   return quoted + '"';
 }
 
+std::string json_line(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(text);
 }
 
 std::string_view cell(const SweepTable::Row& row, std::size_t column) {
@@ -129,12 +133,21 @@ std::string sweep_csv(const SweepReport& r) {
 }
 
 std::string sweep_json(const SweepReport& r) {
+  // Which columns walk together, so that a reader knows what the points differ in.
+  nlohmann::json axes = nlohmann::json::array();
+  for (const study::SweepAxis& axis : r.sweep.axes) {
+    nlohmann::json names = nlohmann::json::array();
+    for (const study::SweepColumn& column : axis.columns) names.push_back(column.name);
+    axes.push_back(std::move(names));
+  }
   std::string text = fmt::format(
-      "{{\n \"schema\": 1,\n \"command\": \"sweep\",\n \"name\": {},\n \"points\": {},\n \"done\": {},\n "
+      "{{\n \"schema\": 1,\n \"command\": \"sweep\",\n \"name\": {},\n \"summary\": {},\n \"of\": {},\n "
+      "\"axes\": {},\n \"show\": {},\n \"points\": {},\n \"done\": {},\n "
       "\"refused\": {},\n \"failed\": {},\n \"database\": {},\n \"csv\": {},\n \"rows\": [",
-      json_text(r.sweep.name), r.sweep.points(), r.table.count(PointStatus::kDone),
-      r.table.count(PointStatus::kRefused), r.table.count(PointStatus::kFailed), json_text(r.database),
-      json_text(r.csv));
+      json_text(r.sweep.name), json_text(r.sweep.summary),
+      json_text(fmt::format("{}", fmt::join(r.sweep.command, " "))), json_line(axes), json_line(r.sweep.show),
+      r.sweep.points(), r.table.count(PointStatus::kDone), r.table.count(PointStatus::kRefused),
+      r.table.count(PointStatus::kFailed), json_text(r.database), json_text(r.csv));
   const std::vector<std::string> varied = r.sweep.columns();
   const std::vector<std::string> names = result_names(r);
   const char* lead = "\n";

@@ -32,6 +32,10 @@ Page page_of(std::string typed) {
             .bytes = 1024,
             .use = {.gpus = 1, .nodes = 2, .links = {{.from = 0, .to = 1, .cables = 3, .mean = 0.25}}}}},
       .published = {{.system = "s", .algo = "ring", .bytes = 1024, .time_us = 2.5, .source = "a <paper>"}},
+      .counters =
+          {{.row = 2,
+            .gpu = "gpu0",
+            .counters = {{.name = "links out", .unit = "GB/s", .at_ms = {0, 0.5}, .values = {7, 0}}}}},
       .result = kResult};
 }
 
@@ -54,6 +58,8 @@ TEST(HtmlReport, DataComeOutAsTheyWentIn) {
   EXPECT_EQ(data["systems"][0]["parameters"][0]["value"], "108");
   EXPECT_EQ(data["machines"][0]["links"][0], json::parse("[0, 1, 3, 0.25, 0.0]"));
   EXPECT_EQ(data["published"][0]["source"], "a <paper>");
+  EXPECT_EQ(data["counters"][0]["row"], 2);
+  EXPECT_EQ(data["counters"][0]["lines"][0]["values"], nlohmann::json({7, 0}));
 }
 
 TEST(HtmlReport, HoldsAllItNeeds) {

@@ -43,6 +43,9 @@ TEST(SweepReport, JsonHasTheSame) {
   const Filled f;
   const auto json = nlohmann::json::parse(sweep_json(f.report));
   EXPECT_EQ(json["points"], 4);
+  EXPECT_EQ(json["axes"].size(), f.report.sweep.axes.size());
+  EXPECT_EQ(json["axes"][0][0], f.report.sweep.axes[0].columns[0].name);
+  EXPECT_EQ(json["show"].size(), f.report.sweep.show.size());
   EXPECT_EQ(json["done"], 2);
   EXPECT_EQ(json["refused"], 1);
   EXPECT_EQ(json["failed"], 1);

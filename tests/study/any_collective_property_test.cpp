@@ -3,6 +3,7 @@
 // time whether or not values are carried, and takes it again the next time.
 #include "coll/dtype.h"
 #include "job_help.h"
+#include "support/seeds.h"
 
 namespace infold::study {
 namespace {
@@ -109,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(Topologies, AnyCollective, testing::ValuesIn(support::e
                          [](const auto& tested) { return support::identifier(tested.param); });
 
 TEST_P(AnyCollective, IsRightMovesWhatItMustAndTakesTheSameTimeAgain) {
-  for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+  const support::Seeds seeds = support::seeds(60);
+  for (std::uint64_t seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
     sim::Random random(sim::mix(seed + 1'000));
     SystemSpec system;
     any_system(system, GetParam(), random);
@@ -134,6 +136,63 @@ TEST_P(AnyCollective, IsRightMovesWhatItMustAndTakesTheSameTimeAgain) {
     const CollectiveResult again = result_of(job);
     expect_same_timing(timed, again);
     EXPECT_EQ(timed.events, again.events);
+  }
+}
+
+/// Bursts of packets smaller than the network's own have more headers, and must fit its buffers all the same.
+TEST(SmallPackets, InBurstsFitSmallBuffers) {
+  SystemSpec system = small_system(4, 1);
+  system.machine.fabric.packet.payload = 256_B;
+  system.machine.fabric.packet.header = 24_B;
+  system.machine.fabric.switch_chip.buffer = 512_B;
+  system.machine.gpu.copy.payload = 16_B;
+  for (const coll::Engine engine : {coll::Engine::kDma, coll::Engine::kAce}) {
+    CollectiveJob job = job_on(system, Collective::kAllGather, 10'864_B);
+    job.engine = engine;
+    job.burst = {false, 4_KiB};
+    job.check = true;
+    EXPECT_EQ(result_of(job).wrong, 0u) << sim::name_of(engine);
+  }
+}
+
+/// Any algorithm with any protocol on any engine: refused with a reason, or right, and again.
+TEST_P(AnyCollective, ByAnyProgramIsRefusedOrRight) {
+  constexpr std::array kAll = {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather,
+                               Collective::kBroadcast, Collective::kReduce,        Collective::kAllToAll,
+                               Collective::kBarrier};
+  const support::Seeds seeds = support::seeds(30);
+  int ran = 0;
+  for (std::uint64_t seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
+    sim::Random random(sim::mix(seed + 31'000));
+    SystemSpec system;
+    any_system(system, GetParam(), random);
+    ASSERT_FALSE(check(system)) << check(system)->why;
+    CollectiveJob job;
+    any_job(job, system, random);
+    job.collective = kAll[random.below(kAll.size())];
+    if (coll::has_shares(job.collective)) job.bytes = job.bytes * job.gpus;
+    if (job.collective == Collective::kBarrier) job.bytes = {};
+    job.root = coll::has_root(job.collective) ? pick(random, 0, job.gpus - 1) : 0;
+    const auto algorithms = coll::algorithms();
+    job.algorithm = &algorithms[random.below(algorithms.size())];
+    job.protocol = any_of(random, {coll::Protocol::kSimple, coll::Protocol::kLl, coll::Protocol::kLl128});
+    if (random.below(3) == 0) any_engine(job, system, random);
+    SCOPED_TRACE(fmt::format("seed {}: {} {}, {}", seed, job.algorithm->name, sim::name_of(job.protocol),
+                             described(job)));
+    job.check = true;
+    const CollectiveOutcome outcome = run(job, {});
+    if (const auto* refused = std::get_if<JobRefused>(&outcome)) {
+      EXPECT_FALSE(refused->why.empty());
+      continue;
+    }
+    const auto* checked = std::get_if<CollectiveResult>(&outcome);
+    ASSERT_NE(checked, nullptr) << "a deadlock";
+    EXPECT_EQ(checked->wrong, 0u);
+    expect_same_timing(*checked, result_of(job));
+    ++ran;
+  }
+  if (seeds.end - seeds.first >= 30) {
+    EXPECT_GT(ran, 3) << "hardly anything was not refused";
   }
 }
 

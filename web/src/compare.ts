@@ -1,5 +1,6 @@
 // The page of `infold compare`: slow-down and repair by algorithm, then steps and timelines side by side.
-import {Compare, Row} from "./payload";
+import {Compare, Counters, Row} from "./payload";
+import {countersOf} from "./counters";
 import {breakdown, method, stepFacts, timelineOf, where} from "./steps";
 import {digits, list, milliseconds, percent, roundPercent} from "./format";
 import {View} from "./view";
@@ -16,7 +17,7 @@ function answer(overlapped: Row[], rows: Row[], ring: number): string {
   return `${slower}${repair}; the fastest step is ${best.variant === "sequential" ? "sequential " : ""}${method(best)}'s, ${milliseconds(best.phases_ms.step)}.`;
 }
 
-export function compareView(result: Compare): View {
+export function compareView(result: Compare, counters: Counters[]): View {
   const rows = result.rows;
   const overlapped = rows.filter((row) => row.variant === "overlap");
   const ideal = rows.filter((row) => row.variant === "ideal");
@@ -56,7 +57,11 @@ export function compareView(result: Compare): View {
           ]
         : []),
       breakdown(rows.map((step) => ({name: `${method(step)}, ${step.variant}`, step}))),
-      ...shown.flatMap((step, i) => timelineOf({name: `${method(step)}, overlapped`, step}, `timeline-${i}`)),
+      ...shown.flatMap((step, i) => {
+        const name = `${method(step)}, overlapped`;
+        const recorded = counters.find((c) => rows[c.row] === step);
+        return [...timelineOf({name, step}, `timeline-${i}`), ...countersOf(name, recorded, step.last_pass_ms?.end, `counters-${i}`)];
+      }),
     ],
     facts: [...stepFacts(rows[0]), ["samples/s", rows.map((row) => `${method(row)} ${row.variant} ${digits(row.samples_per_s)}`).join(", ")]],
   };

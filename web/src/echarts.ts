@@ -78,6 +78,10 @@ export class EChart {
   toggle(name: string): void {
     this.instance.dispatchAction({type: "legendToggleSelect", name});
   }
+  /** What was switched off or zoomed belongs to another figure. */
+  forget(): void {
+    this.instance.clear();
+  }
   /** Shows `factor` times as much as now, around the same middle. */
   zoom(factor: number): void {
     const {start, end} = this.window() ?? {start: 0, end: 100};

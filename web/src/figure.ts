@@ -12,6 +12,15 @@ export interface LegendEntry {
   symbol: string;
 }
 
+/** Something the reader chooses: a list of words, one of them chosen. */
+export interface Choice {
+  label: string;
+  options: string[];
+  chosen: number;
+  /** Kept, but without effect on what is drawn now. */
+  hidden?: boolean;
+}
+
 export interface Figure {
   id: string;
   title: string;
@@ -24,6 +33,9 @@ export interface Figure {
   table: Table;
   /** The time or size axis can be zoomed. */
   zoom: boolean;
+  /** What the reader can choose, and the figure with what was chosen. */
+  choices?: Choice[];
+  choose?: (chosen: number[]) => Figure;
 }
 
 const kNarrow = 620;
@@ -32,23 +44,69 @@ export class DrawnFigure {
   readonly root: HTMLElement;
   private readonly chart: EChart;
   private readonly place: HTMLElement;
+  private readonly title = element("h2");
+  private readonly caption = element("figcaption");
+  private readonly choices = element("div", {class: "row choices", role: "group", "aria-label": "What is drawn"});
+  private readonly legend = element("div", {class: "row legend", role: "group", "aria-label": "Series shown"});
+  private actions = element("div");
+  private values = element("details");
 
   constructor(
-    private readonly figure: Figure,
+    private figure: Figure,
     private theme: Theme,
     parent: HTMLElement,
   ) {
     this.root = element("figure", {id: figure.id});
-    this.root.append(element("h2", {}, figure.title));
-    this.place = element("div", {class: "chart", role: "img", "aria-label": `${figure.title}. ${figure.description}`});
-    this.place.style.height = `${figure.height}px`;
-    const legend = element("div", {class: "row legend", role: "group", "aria-label": "Series shown"});
-    if (figure.legend.length > 1) this.root.append(legend);
-    this.root.append(this.place, element("figcaption", {}, figure.caption), this.actions(), this.values());
+    this.place = element("div", {class: "chart", role: "img"});
+    this.root.append(this.title, this.choices, this.legend, this.place, this.caption, this.actions, this.values);
+    this.fill();
     parent.append(this.root); // a chart takes its size from its place on the page
     this.chart = draw(this.place);
     this.update(theme);
-    if (figure.legend.length > 1) this.fillLegend(legend);
+  }
+
+  /** Everything around the chart, as the figure has it now. */
+  private fill(): void {
+    const {figure} = this;
+    this.title.textContent = figure.title;
+    this.caption.textContent = figure.caption;
+    this.caption.hidden = figure.caption === "";
+    this.place.setAttribute("aria-label", `${figure.title}. ${figure.description}`);
+    this.place.style.height = `${figure.height}px`;
+    this.fillLegend();
+    this.fillChoices();
+    const [actions, values] = [this.makeActions(), valuesOf(figure)];
+    if ((this.values as HTMLDetailsElement).open) (values as HTMLDetailsElement).open = true;
+    this.actions.replaceWith(actions);
+    this.values.replaceWith(values);
+    [this.actions, this.values] = [actions, values];
+  }
+
+  private fillChoices(): void {
+    const choices = this.figure.choices ?? [];
+    this.choices.hidden = choices.length === 0;
+    const focused = [...this.choices.querySelectorAll("select")].indexOf(document.activeElement as HTMLSelectElement);
+    const selects = choices.map((choice) => {
+      const select = element("select", {"aria-label": choice.label}) as HTMLSelectElement;
+      choice.options.forEach((option, i) => select.append(element("option", {value: String(i)}, option)));
+      select.selectedIndex = choice.chosen;
+      select.addEventListener("change", () => {
+        this.figure = this.figure.choose!(selects.map((s) => s.selectedIndex));
+        this.fill();
+        this.chart.forget();
+        this.update(this.theme);
+      });
+      return select;
+    });
+    this.choices.replaceChildren(
+      ...choices.map((choice, i) => {
+        const label = element("label", {}, `${choice.label} `);
+        label.hidden = choice.hidden === true;
+        label.append(selects[i]);
+        return label;
+      }),
+    );
+    selects[focused]?.focus(); // the keyboard stays where it was
   }
 
   update(theme: Theme): void {
@@ -61,7 +119,9 @@ export class DrawnFigure {
     this.update(this.theme);
   }
 
-  private fillLegend(legend: HTMLElement): void {
+  private fillLegend(): void {
+    this.legend.hidden = this.figure.legend.length < 2;
+    this.legend.replaceChildren();
     for (const entry of this.figure.legend) {
       const key = button(entry.name, () => {
         const on = key.getAttribute("aria-pressed") === "true";
@@ -70,11 +130,11 @@ export class DrawnFigure {
       });
       key.setAttribute("aria-pressed", "true");
       key.prepend(keyMark(entry));
-      legend.append(key);
+      this.legend.append(key);
     }
   }
 
-  private actions(): HTMLElement {
+  private makeActions(): HTMLElement {
     const row = element("div", {class: "row actions"});
     const name = `infold-${this.figure.id}`;
     row.append(
@@ -94,11 +154,17 @@ export class DrawnFigure {
     return row;
   }
 
-  private values(): HTMLElement {
-    const details = element("details");
-    details.append(element("summary", {}, "Values"), tableElement(this.figure.table, this.figure.title));
-    return details;
-  }
+}
+
+/** Long tables are made when somebody opens them. */
+const kLongTable = 2000;
+function valuesOf(figure: Figure): HTMLElement {
+  const details = element("details") as HTMLDetailsElement;
+  details.append(element("summary", {}, "Values"));
+  const fill = () => details.append(tableElement(figure.table, figure.title));
+  if (figure.table.rows.length <= kLongTable) fill();
+  else details.addEventListener("toggle", fill, {once: true});
+  return details;
 }
 
 function keyMark(entry: LegendEntry): SVGElement {

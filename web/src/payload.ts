@@ -152,7 +152,25 @@ export interface Validate {
   rows: ValidateRow[];
   summary: {rows: number; within: number; failed: number; geomean_abs_error: number};
 }
-export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate;
+export type SweepCell = string | number | boolean | null;
+export interface Sweep {
+  command: "sweep";
+  name: string;
+  summary: string;
+  /** What is typed after infold, without what varies. */
+  of: string;
+  /** Columns that walk together stand together. */
+  axes: string[][];
+  show: string[];
+  points: number;
+  done: number;
+  refused: number;
+  failed: number;
+  database: string;
+  csv: string;
+  rows: Record<string, SweepCell>[];
+}
+export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate | Sweep;
 
 /** Chips are numbered, GPUs first; a link is all cables from one to another. */
 export interface Machine {
@@ -171,6 +189,14 @@ export interface Published {
   source: string;
 }
 
+/** What counters of a run's first GPU showed: from at_ms[i] on, values[i]. */
+export interface Counters {
+  /** Of the result's rows. */
+  row: number;
+  gpu: string;
+  lines: {name: string; unit: string; at_ms: number[]; values: number[]}[];
+}
+
 export interface Parameter {
   path: string;
   value: string;
@@ -182,5 +208,6 @@ export interface Payload {
   systems: {name: string; summary: string; parameters: Parameter[]}[];
   machines: Machine[];
   published: Published[];
+  counters: Counters[];
   result: Result;
 }

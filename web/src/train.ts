@@ -1,5 +1,6 @@
 // The page of `infold train`: the phases of a step, its buckets, what it keeps in memory.
-import {Train} from "./payload";
+import {Counters, Train} from "./payload";
+import {countersOf} from "./counters";
 import {breakdown, stepFacts, timelineOf, where} from "./steps";
 import {capital, digits, milliseconds, percent, size} from "./format";
 import {View} from "./view";
@@ -15,12 +16,12 @@ function answer(t: Train): string {
   return `${step}; backward takes ${percent(Math.abs(t.backward_slowdown))} ${slower} beside ${t.algo} than alone, and ${exposed}.`;
 }
 
-export function trainView(t: Train): View {
+export function trainView(t: Train, counters: Counters[]): View {
   const name = `${t.algo}${t.overlap ? ", overlapped" : ""}`;
   const facts = stepFacts(t);
   if (t.gpus > 1) facts.push(["reduced by", `${name}${t.comm_sms !== undefined ? `, on ${t.comm_sms} SMs` : ""}`]);
   facts.push(["samples/s", digits(t.samples_per_s)]);
-  const figures = [breakdown([{name: t.gpus > 1 ? name : t.model, step: t}]), ...timelineOf({name, step: t})];
+  const figures = [breakdown([{name: t.gpus > 1 ? name : t.model, step: t}]), ...timelineOf({name, step: t}), ...countersOf(name, counters[0], t.last_pass_ms?.end, "counters")];
   if (t.kernel_ms !== undefined) {
     const kinds = Object.entries(t.kernel_ms);
     figures.push(

@@ -7,21 +7,24 @@ import {explainView} from "./explain";
 import {kernelView} from "./kernel";
 import {machineFigures} from "./machine";
 import {studyView} from "./study";
+import {sweepView} from "./sweep";
 import {trainView} from "./train";
 import {validateView} from "./validate";
 
-function viewOfResult({result, published}: Payload): View {
+function viewOfResult({result, published, counters}: Payload): View {
   switch (result.command) {
     case "bench":
       return "kernel" in result ? kernelView(result) : benchView(result, published);
     case "train":
-      return trainView(result);
+      return trainView(result, counters);
     case "compare":
-      return compareView(result);
+      return compareView(result, counters);
     case "explain":
       return explainView(result);
     case "study":
       return studyView(result);
+    case "sweep":
+      return sweepView(result);
     case "validate":
       return validateView(result);
   }
