@@ -160,14 +160,15 @@ export function method(row: Step): string {
   return row.engine !== undefined && (row.engine === "dma" || row.engine === "ace") ? `${row.algo}/${row.engine}` : row.algo;
 }
 
-export const where = (step: Step): string => `${step.model} on ${step.gpus} GPUs of ${step.system}`;
+const machine = (step: Step): string => `${step.gpus === 1 ? "one GPU" : `${step.gpus} GPUs`} of ${step.system}`;
+export const where = (step: Step): string => `${step.model} on ${machine(step)}`;
 
 export function stepFacts(step: Step): [string, string][] {
   return [
     ["model", step.model],
-    ["system", `${step.gpus} GPUs of ${step.system}`],
+    ["system", machine(step)],
     ["batch", `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""} a GPU${step.accumulate > 1 ? `, ${step.accumulate} passes` : ""}`],
     ["numbers", `${step.dtype}, ${step.fusion}, ${step.optimizer}`],
-    ["gradients", `by ${step.sync}`],
+    ...(step.gpus > 1 ? [["gradients", `by ${step.sync}`] as [string, string]] : []),
   ];
 }
