@@ -26,7 +26,7 @@ class Walk {
        const Program& program, std::span<const int> gpus);
 
   /// From the stream's reaching the collective to the last rank's end; never, if it can not end before
-  /// `limit`.
+  /// `limit` or `keep_going` says no.
   sim::Time run(sim::Time limit, const std::function<bool()>& keep_going);
 
  private:

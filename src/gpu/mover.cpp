@@ -46,7 +46,7 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   // Whole warp accesses and whole packets, so that a burst is made of the same packets as its parts.
   const std::int64_t access =
       std::max<std::int64_t>(move.encoding.access, move.encoding.data_in(setup_.payload.count()));
-  const std::int64_t accesses = even_unit(sim::min(largest_unit_, move.bytes / kGrain)).count() / access;
+  const std::int64_t accesses = sim::min(largest_unit_, even_unit(move.bytes / kGrain)).count() / access;
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
   // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
   const std::int64_t fits =

@@ -89,6 +89,13 @@ void any_engine(CollectiveJob& job, SystemSpec& system, sim::Random& random) {
   system.coll.add_workgroups = pick(random, 1, 9);
 }
 
+void any_job_on_any_system(CollectiveJob& job, SystemSpec& system, net::Topology topology,
+                           sim::Random& random) {
+  any_system(system, topology, random);
+  ASSERT_FALSE(check(system)) << check(system)->why;
+  any_job(job, system, random);
+}
+
 std::string described(const CollectiveJob& job) {
   return fmt::format("{} by {} of {} bytes of {}, {}, on {} of {} GPUs, {} iterations, burst {}{}",
                      sim::name_of(job.collective), sim::name_of(job.engine), job.bytes.count(),
@@ -114,10 +121,8 @@ TEST_P(AnyCollective, IsRightMovesWhatItMustAndTakesTheSameTimeAgain) {
   for (std::uint64_t seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
     sim::Random random(sim::mix(seed + 1'000));
     SystemSpec system;
-    any_system(system, GetParam(), random);
-    ASSERT_FALSE(check(system)) << check(system)->why;
     CollectiveJob job;
-    any_job(job, system, random);
+    ASSERT_NO_FATAL_FAILURE(any_job_on_any_system(job, system, GetParam(), random));
     if (seed % 3 == 2) any_engine(job, system, random);
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, described(job)));
 
@@ -165,10 +170,8 @@ TEST_P(AnyCollective, ByAnyProgramIsRefusedOrRight) {
   for (std::uint64_t seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
     sim::Random random(sim::mix(seed + 31'000));
     SystemSpec system;
-    any_system(system, GetParam(), random);
-    ASSERT_FALSE(check(system)) << check(system)->why;
     CollectiveJob job;
-    any_job(job, system, random);
+    ASSERT_NO_FATAL_FAILURE(any_job_on_any_system(job, system, GetParam(), random));
     job.collective = kAll[random.below(kAll.size())];
     if (coll::has_shares(job.collective)) job.bytes = job.bytes * job.gpus;
     if (job.collective == Collective::kBarrier) job.bytes = {};
