@@ -13,6 +13,7 @@
 #include "cli/build_mark.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
@@ -191,6 +192,10 @@ int sweep_command(const Arguments& args) {
   const std::string out = args.out.empty() ? file.stem : args.out;
   const std::string database = out + ".db";
   const std::string csv = out + ".csv";
+  if (const int exit = refuse_same_file(
+          {{"the sweep's database", database}, {"the sweep's table", csv}, {"--report", args.page.file}});
+      exit != kDone)
+    return exit;
   // Nobody should wait for a table that can not be written.
   if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
     return bad_input(*why);
