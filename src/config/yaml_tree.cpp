@@ -152,6 +152,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   static void take_key(Open& parent, const YamlNode& node) {
     if (node.kind != YamlNode::Kind::kScalar) throw Refused{node.at, "a key must be a word"};
+    // Keys can be names that a file gives (blocks, axes), and those end up in messages and reports.
+    if (has_control_character(node.text))
+      throw Refused{node.at, fmt::format("a control character in the key {}", quote(node.text))};
     if (const YamlNode* first = parent.node.find(node.text)) {
       throw Refused{node.at,
                     fmt::format("duplicate key {} (first on line {})", quote(node.text), first->key_at.line)};

@@ -175,6 +175,8 @@ TEST(Reader, ShowsWhatIsNotPlainYamlInOneLine) {
   EXPECT_EQ(error("count: &" + std::string(39, 'a') + "\u00e9\u00e9 1\n"),
             "f:1:8: anchors (&" + std::string(39, 'a') +
                 "\u00e9...) are not supported; write the value out or use 'base'");
+  EXPECT_EQ(error("la\tbel: 1\n"), "f:1:1: a control character in the key 'la\\x09bel'");
+  EXPECT_EQ(error("label: 1\nla\rbel: 1\n"), "f:2:1: a control character in the key 'la\\x0dbel'");
   EXPECT_EQ(error("label: \"\\\r\""), "f:1:11: not valid YAML: unknown escape character: \\x0d");
   EXPECT_EQ(error("label: \"\\\u00e9\""), "f:1:11: not valid YAML: unknown escape character: \\xc3");
 }
