@@ -19,7 +19,7 @@ std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
   job.algorithm = offers.front().algorithm;
   job.protocol = offers.front().protocol;
   if (auto why = refuse(job)) return why;
-  const Choice choice = choose(job, offers);
+  const Choice choice = choose(job, offers, keep_going_);
   job.algorithm = choice.algorithm;
   job.protocol = choice.protocol;
   if (auto why = refuse(job)) return why;

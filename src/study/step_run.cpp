@@ -164,9 +164,11 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
       .type = plan.recipe.gradient_bytes() == 2 ? coll::DataType::kBf16 : coll::DataType::kFp32,
       .gpus = job.gpus,
       .burst = job.burst};
-  BucketPrograms programs(collective, job.protocol);
+  const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
+  BucketPrograms programs(collective, job.protocol, go_on);
   for (const sim::Bytes n : schedule.sizes(sizes, job.sync.fusion)) {
     if (auto why = programs.prepare(n)) return JobRefused{std::move(*why)};
+    if (!go_on()) return Interrupted{};
   }
 
   auto alone = run_alone(job, plan, schedule, programs, keep_going);
