@@ -28,6 +28,9 @@ class BucketPrograms {
 
   /// Why there is none for this size, if so.
   std::optional<std::string> prepare(sim::Bytes bytes);
+  /// Replaces all programs there are by what the first `ranks` ranks do when they stand for all
+  /// (coll/fold.h). False, and nothing changes, where that can not be.
+  bool fold(int ranks);
   /// Requires: prepare(bytes) had nothing to say. Stays where it is.
   const Entry& operator[](sim::Bytes bytes) const { return *entries_.at(bytes.count()); }
 
