@@ -16,19 +16,13 @@ Peers turned(const Peers& peers, int rank, int ranks) {
   return out;
 }
 
-/// The same but for where in memory, and for how much.
-bool alike(const Step& a, int rank_a, const Step& b, int rank_b, int ranks) {
-  Step turned_a = a;
-  turned_a.from = turned(a.from, rank_a, ranks);
-  turned_a.to = turned(a.to, rank_a, ranks);
-  Step turned_b = b;
-  turned_b.from = turned(b.from, rank_b, ranks);
-  turned_b.to = turned(b.to, rank_b, ranks);
-  for (Step* s : {&turned_a, &turned_b}) {
-    s->bytes = sim::Bytes{s->only_flags() ? 0 : 1};
-    s->input_offset = s->held_offset = s->output_offset = {};
-  }
-  return turned_a == turned_b;
+/// A step as its rank sees it, but for where in memory and how much: what must be the same on all.
+Step kind_of(Step s, int rank, int ranks) {
+  s.from = turned(s.from, rank, ranks);
+  s.to = turned(s.to, rank, ranks);
+  s.bytes = sim::Bytes{s.only_flags() ? 0 : 1};
+  s.input_offset = s.held_offset = s.output_offset = {};
+  return s;
 }
 
 std::optional<Peers> stood_for(const Peers& peers, int self, int ranks) {
@@ -54,7 +48,7 @@ std::optional<Program> folded(const Program& program, int ranks) {
       const std::vector<Step>& list = program.steps(rank, channel);
       if (list.size() != first.size()) return std::nullopt;
       for (std::size_t i = 0; i < list.size(); ++i) {
-        if (!alike(list[i], rank, first[i], 0, program.ranks)) return std::nullopt;
+        if (kind_of(list[i], rank, program.ranks) != kind_of(first[i], 0, program.ranks)) return std::nullopt;
         sums[i] += list[i].bytes.count();
       }
     }
