@@ -1,5 +1,7 @@
-// Fuzzes a reader of files, which INFOLD_READER names: any bytes must be taken or refused, without a crash, a
-// hang or a leak. An input is a file as a user would have it.
+// Fuzzes a reader of files, which INFOLD_READER names: any bytes must be taken, or refused with one line,
+// without a crash, a hang or a leak. An input is a file as a user would have it.
+#include "support/readers.h"
+
 #include <unistd.h>
 #include <cstddef>
 #include <cstdint>
@@ -7,16 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <string>
-
-#include "config/catalog.h"
-#include "config/program_file.h"
-#include "config/study_file.h"
-#include "config/sweep_file.h"
-#include "config/tuning_file.h"
-#include "config/validation_file.h"
-#include "study/check.h"
 
 namespace {
 
@@ -40,25 +33,13 @@ class Scratch {
   std::string path_;
 };
 
-using Reader = void (*)(const std::string& path);
-const std::map<std::string, Reader> kReaders = {
-    {"gpu", [](const std::string& path) { (void)infold::config::load_gpu(path); }},
-    {"model", [](const std::string& path) { (void)infold::config::load_model(path); }},
-    {"program", [](const std::string& path) { (void)infold::config::load_program(path); }},
-    {"study", [](const std::string& path) { (void)infold::config::load_study(path); }},
-    {"sweep", [](const std::string& path) { (void)infold::config::load_sweep(path); }},
-    {"system",
-     [](const std::string& path) { (void)infold::config::load_system(path, infold::study::check); }},
-    {"tuning", [](const std::string& path) { (void)infold::config::load_tuning(path); }},
-    {"validation", [](const std::string& path) { (void)infold::config::load_validation(path); }},
-};
-
-Reader chosen() {
+const infold::config::NamedReader& chosen() {
   const char* name = std::getenv("INFOLD_READER");
-  const auto found = kReaders.find(name == nullptr ? "" : name);
-  if (found != kReaders.end()) return found->second;
+  for (const auto& reader : infold::config::kReaders) {
+    if (name != nullptr && reader.name == name) return reader;
+  }
   std::cerr << "fuzz-reader: INFOLD_READER must be one of";
-  for (const auto& [known, reader] : kReaders) std::cerr << ' ' << known;
+  for (const auto& reader : infold::config::kReaders) std::cerr << ' ' << reader.name;
   std::cerr << '\n';
   std::exit(2);
 }
@@ -66,8 +47,12 @@ Reader chosen() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Reader reader = chosen();
+  static const infold::config::NamedReader& reader = chosen();
   static Scratch scratch;
-  reader(scratch.write(data, size));
+  const std::string refusal = reader.refusal(scratch.write(data, size));
+  if (!infold::config::is_one_line(refusal)) {
+    std::cerr << "fuzz-reader: not one line a terminal can show: " << refusal << '\n';
+    std::abort();
+  }
   return 0;
 }

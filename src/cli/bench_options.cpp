@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "cli/named_output.h"
 #include "cli/pick.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
@@ -213,8 +214,8 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("--burst", a.burst,
                "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
       ->capture_default_str();
-  c.add_option("--tune", a.tune,
-               "run all that auto may choose from, and write the best by size to this file");
+  c.add_option("--tune", a.tune, "run all that auto may choose from, and write the best by size to this file")
+      ->check(refuse_no_name);
   c.add_option("--tuning", a.tuning, "auto chooses by this file, which --tune wrote");
   c.add_option("--skew", a.skew, "each rank starts late by up to so much, e.g. 20us");
   c.add_option("--delays", a.delays, "or by so much, one time a rank with commas; never: it does not come");

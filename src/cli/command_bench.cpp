@@ -11,6 +11,7 @@
 #include "cli/app.h"
 #include "cli/bench_options.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -19,7 +20,6 @@
 #include "config/program_file.h"
 #include "config/tuning_file.h"
 #include "report/bench_report.h"
-#include "report/output_file.h"
 #include "study/choice.h"
 
 namespace infold::cli {
@@ -29,7 +29,10 @@ namespace {
 class BenchCommand {
  public:
   BenchCommand(const BenchArguments& args, BenchOptions options)
-      : args_(args), options_(std::move(options)), trace_(args.trace, args.page.typed) {}
+      : args_(args),
+        options_(std::move(options)),
+        tuned_({"--tune", args.tune}),
+        trace_(args.trace, args.page.typed) {}
 
   int run() {
     const auto systems = load_systems(args_.systems, args_.sets);
@@ -44,6 +47,10 @@ class BenchCommand {
         return bad_input(fmt::format("--delays: {} times for {} GPUs", options_.delays.size(), gpus_of(s)));
       }
     }
+    if (const int exit = refuse_same_file(
+            {{"--report", args_.page.file}, {"--trace", args_.trace.file}, {"--tune", args_.tune}});
+        exit != kDone)
+      return exit;
     if (const int exit = prepare_tuning(*systems); exit != kDone) return exit;
     PageWriter page(args_.page);
     if (const int exit = page.open(); exit != kDone) return exit;
@@ -66,13 +73,15 @@ class BenchCommand {
       report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     }
     print(args_.json ? report::bench_json(report_) : report::bench_footer(report_));
+    // A file that can not be written does not take the others with it.
+    int exit = wrong_ ? kFailed : kDone;
     if (page.wanted()) {
       draw_machines(*systems, page);
-      if (const int exit = page.write(report::bench_json(report_)); exit != kDone) return exit;
+      exit = std::max(exit, page.write(report::bench_json(report_)));
     }
-    if (const int exit = trace_.write(); exit != kDone) return exit;
-    if (!args_.tune.empty() && !write_tuning()) return kBadInput;
-    return wrong_ ? kFailed : kDone;
+    exit = std::max(exit, trace_.write());
+    if (tuned_.wanted()) exit = std::max(exit, tuned_.write(config::tuning_text(table_)));
+    return exit;
   }
 
  private:
@@ -145,11 +154,7 @@ class BenchCommand {
     if (options_.engines.size() > 1) return bad_input("--tune and --tuning are for one engine");
     if (!args_.tune.empty()) {
       table_ = {options_.collective, systems.front().name, gpus_of(systems.front()), {}};
-      auto opened = report::OutputFile::open(args_.tune);
-      if (const auto* why = std::get_if<std::string>(&opened))
-        return bad_input(fmt::format("--tune: {}", *why));
-      tuned_.emplace(std::move(std::get<report::OutputFile>(opened)));
-      return kDone;
+      return tuned_.open();
     }
     auto loaded = config::load_tuning(args_.tuning);
     if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
@@ -157,12 +162,6 @@ class BenchCommand {
     if (auto why = table_.refuse(job_for(systems.front(), {}, gpus_of(systems.front()))))
       return bad_input(fmt::format("{}: {}", args_.tuning, *why));
     return kDone;
-  }
-
-  bool write_tuning() {
-    const std::string why = tuned_->commit(config::tuning_text(table_));
-    if (!why.empty()) bad_input(fmt::format("--tune: {}", why));
-    return why.empty();
   }
 
   /// The machines under the largest messages, and what was published of them.
@@ -271,7 +270,7 @@ class BenchCommand {
   BenchOptions options_;
   report::BenchReport report_;
   study::TuningTable table_;  // being written, or to choose by
-  std::optional<report::OutputFile> tuned_;
+  NamedOutput tuned_;
   TraceWriter trace_;
   std::size_t runs_ = 1;  // that share the trace
   Progress progress_;

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -35,6 +37,9 @@ int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
   TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (const int exit = refuse_same_file({{"--report", args.page.file}, {"--trace", args.trace.file}});
+      exit != kDone)
+    return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);
@@ -60,7 +65,6 @@ int compare_command(const TrainArguments& args) {
     trace.add_beside(fmt::format("{} {}", name_of(row.method), sim::name_of(row.variant)),
                      *std::exchange(row.result.trace, std::nullopt));
   }
-  if (const int exit = trace.write(); exit != kDone) return exit;
   const report::CompareReport report{
       .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::compare_json(report) : report::compare_text(report));
@@ -68,7 +72,7 @@ int compare_command(const TrainArguments& args) {
     if (row.variant == study::Variant::kOverlap)
       page.add(fmt::format("{} of {}", name_of(row.method), setup.model.name), 0, row.result.links);
   }
-  return page.wanted() ? page.write(report::compare_json(report)) : kDone;
+  return std::max(page.wanted() ? page.write(report::compare_json(report)) : kDone, trace.write());
 }
 
 int explain_command(const TrainArguments& args) {

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <deque>
-#include <fstream>
 #include <memory>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -113,6 +114,11 @@ int study_command(const Arguments& args) {
     if (!add_window(w, args, loaded, job)) return kBadInput;
     job.windows.back().methods = study.methods;
   }
+  if (const int exit = refuse_same_file({{"--json-file", args.json_file}, {"--report", args.page.file}});
+      exit != kDone)
+    return exit;
+  NamedOutput json_file({"--json-file", args.json_file});
+  if (const int exit = json_file.open(); exit != kDone) return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   for (const study::SystemSpec& system : loaded.systems) page.add(system);
@@ -127,13 +133,9 @@ int study_command(const Arguments& args) {
   report.windows = job.windows;
   report.result = std::move(std::get<study::OverlapResult>(outcome));
   report.wall_s = watch.seconds();
-  if (!args.json_file.empty()) {
-    std::ofstream out(args.json_file);
-    out << report::study_json(report);
-    if (!out.flush()) return bad_input(fmt::format("--json-file: can not write {}", args.json_file));
-  }
-  print(args.json ? report::study_json(report) : report::study_text(report));
-  return page.wanted() ? page.write(report::study_json(report)) : kDone;
+  const std::string json = report::study_json(report);
+  print(args.json ? json : report::study_text(report));
+  return std::max(json_file.wanted() ? json_file.write(json) : kDone, page.write(json));
 }
 
 }  // namespace
@@ -148,7 +150,7 @@ void add_study(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("--set", args->sets, "change a parameter of all systems: path=value; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--json", args->json, "print JSON");
-  command->add_option("--json-file", args->json_file, "write JSON to this file too");
+  command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(refuse_no_name);
   add_page_argument(*command, args->page);
   command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
   command->footer("Example:\n  infold study overlap");

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <chrono>
-#include <cmath>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "cli/build_mark.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
@@ -129,25 +128,11 @@ std::optional<study::PointResult> run_point(std::vector<std::string> words) {
   return result;
 }
 
-std::string duration(double seconds) {
-  const std::int64_t s = std::lround(seconds);
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
-}
-
 study::SweepOutcome run_points(const study::Sweep& sweep, study::SweepStore& store, int jobs) {
-  using Clock = std::chrono::steady_clock;
-  const auto started = Clock::now();
   Progress progress;
   return study::run(sweep, store, jobs, run_point, [&](const study::SweepProgress& p) {
-    const auto now = static_cast<double>(p.finished - p.begun_with);
-    const std::chrono::duration<double> spent = Clock::now() - started;
-    std::string label = fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points);
-    if (now > 0)
-      label += fmt::format(", {} left",
-                           duration(spent.count() / now * static_cast<double>(p.points - p.finished)));
-    progress.show(label, static_cast<double>(p.finished) / static_cast<double>(p.points));
+    progress.show(fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points),
+                  static_cast<double>(p.finished) / static_cast<double>(p.points));
     return !interrupted();
   });
 }
@@ -191,6 +176,10 @@ int sweep_command(const Arguments& args) {
   const std::string out = args.out.empty() ? file.stem : args.out;
   const std::string database = out + ".db";
   const std::string csv = out + ".csv";
+  if (const int exit = refuse_same_file(
+          {{"the sweep's database", database}, {"the sweep's table", csv}, {"--report", args.page.file}});
+      exit != kDone)
+    return exit;
   // Nobody should wait for a table that can not be written.
   if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
     return bad_input(*why);

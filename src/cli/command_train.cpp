@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -32,7 +34,6 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
   if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
   auto& result = std::get<study::TrainResult>(outcome);
   if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
-  if (const int exit = trace.write(); exit != kDone) return exit;
   const report::TrainReport report{.system = setup.system.name,
                                    .gpu = gpu.name,
                                    .model = setup.model.name,
@@ -45,7 +46,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
                                    .result = result,
                                    .wall_s = watch.seconds()};
   print(args.json ? report::train_json(report) : report::train_text(report));
-  return page.wanted() ? page.write(report::train_json(report)) : kDone;
+  return std::max(page.wanted() ? page.write(report::train_json(report)) : kDone, trace.write());
 }
 
 int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
@@ -63,12 +64,11 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
     page.add(*result.trace);
     trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
   }
-  if (const int exit = trace.write(); exit != kDone) return exit;
   const report::StepReport report{
       .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::step_json(report) : report::step_text(report));
   page.add(fmt::format("{} of {}", name_of(setup.job.method), setup.model.name), 0, result.links);
-  return page.wanted() ? page.write(report::step_json(report)) : kDone;
+  return std::max(page.wanted() ? page.write(report::step_json(report)) : kDone, trace.write());
 }
 
 int train_command(const TrainArguments& args) {
@@ -77,6 +77,9 @@ int train_command(const TrainArguments& args) {
   TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
   if (setup.job.gpus > 1 && setup.methods.size() != 1)
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
+  if (const int exit = refuse_same_file({{"--report", args.page.file}, {"--trace", args.trace.file}});
+      exit != kDone)
+    return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);

@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "cli/app.h"
-#include "cli/systems.h"
 #include "config/describe.h"
 #include "config/text.h"
 #include "config/units.h"
@@ -71,17 +70,7 @@ std::string typed_again(int argc, const char* const* argv) {
 CLI::Option* add_page_argument(CLI::App& command, PageArguments& args) {
   return command
       .add_option("--report", args.file, "also write the result as a page with charts, e.g. out.html")
-      ->check(
-          [](const std::string& file) { return std::string(file.empty() ? "the file has no name" : ""); });
-}
-
-int PageWriter::open() {
-  if (!wanted()) return kDone;
-  auto opened = report::OutputFile::open(args_.file);
-  if (const auto* why = std::get_if<std::string>(&opened))
-    return bad_input(fmt::format("--report: {}", *why));
-  file_.emplace(std::get<report::OutputFile>(std::move(opened)));
-  return kDone;
+      ->check(refuse_no_name);
 }
 
 void PageWriter::add(const study::SystemSpec& system) {
@@ -130,10 +119,7 @@ int PageWriter::write(const std::string& json) {
                           .published = published_,
                           .counters = counters_,
                           .result = json};
-  const std::string why = file_->commit(report::html_page(page));
-  if (why.empty()) return kDone;
-  bad_input(fmt::format("--report: {}", why));
-  return kFailed;
+  return file_.write(report::html_page(page));
 }
 
 }  // namespace infold::cli

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/named_output.h"
 #include "report/html_report.h"
-#include "report/output_file.h"
 #include "study/system_spec.h"
 
 namespace CLI {
@@ -28,11 +28,11 @@ CLI::Option* add_page_argument(CLI::App& command, PageArguments& args);
 /// The page of one run of a command. Does nothing if none was asked for.
 class PageWriter {
  public:
-  explicit PageWriter(const PageArguments& args) : args_(args) {}
+  explicit PageWriter(const PageArguments& args) : args_(args), file_({"--report", args.file}) {}
 
   /// Before the simulation, so that nobody waits for a page that can not be written. kDone, or the exit code
   /// when it has been said why not.
-  int open();
+  int open() { return file_.open(); }
   /// A system whose parameters are to be listed, once by name.
   void add(const study::SystemSpec& system);
   /// A GPU by itself, likewise.
@@ -47,11 +47,11 @@ class PageWriter {
   void add_published(const std::string& collective);
   /// `json` is what --json prints.
   int write(const std::string& json);
-  bool wanted() const { return !args_.file.empty(); }
+  bool wanted() const { return file_.wanted(); }
 
  private:
   const PageArguments& args_;
-  std::optional<report::OutputFile> file_;
+  NamedOutput file_;
   std::vector<report::PageSystem> systems_;
   std::vector<report::PageMachine> machines_;
   std::vector<report::PagePublished> published_;

@@ -13,6 +13,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// A share that is smaller than the one before begins something new.
   void show(const std::string& what, double share);
   /// Takes the line away, so that other output can be printed.
   void clear();
@@ -22,6 +23,9 @@ class Progress {
   bool terminal_;
   bool shown_ = false;
   Clock::time_point next_;
+  Clock::time_point begun_;  // when the share was first_
+  double first_ = 1;
+  double last_ = 1;
 };
 
 }  // namespace infold::cli

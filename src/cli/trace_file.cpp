@@ -22,8 +22,7 @@ void add_trace_arguments(CLI::App& command, TraceArguments& args) {
   command
       .add_option("--trace", args.file,
                   "also write what happened when, for ui.perfetto.dev, e.g. out.pftrace")
-      ->check(
-          [](const std::string& file) { return std::string(file.empty() ? "the file has no name" : ""); });
+      ->check(refuse_no_name);
   command
       .add_option("--trace-interval", args.interval,
                   "between two samples of a counter; doubled as often as the file would get too large")
@@ -38,10 +37,7 @@ int TraceWriter::open() {
   spec_.interval = std::get<sim::Time>(parsed);
   if (spec_.interval < sim::Time::ns(1) || spec_.interval > sim::Time::us(1'000'000))
     return bad_input(fmt::format("--trace-interval: {} is not between 1 ns and 1 s", args_.interval));
-  auto opened = report::OutputFile::open(args_.file);
-  if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(fmt::format("--trace: {}", *why));
-  file_.emplace(std::get<report::OutputFile>(std::move(opened)));
-  return kDone;
+  return file_.open();
 }
 
 std::optional<sim::TraceSpec> TraceWriter::spec(std::size_t runs) const {
@@ -66,10 +62,7 @@ int TraceWriter::write() {
   if (!wanted()) return kDone;
   content_.version = kVersion;
   content_.typed = typed_;
-  const std::string why = file_->commit(report::perfetto_trace(content_));
-  if (why.empty()) return kDone;
-  bad_input(fmt::format("--trace: {}", why));
-  return kFailed;
+  return file_.write(report::perfetto_trace(content_));
 }
 
 }  // namespace infold::cli

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "report/output_file.h"
+#include "cli/named_output.h"
 #include "report/perfetto_trace.h"
 #include "sim/trace.h"
 
@@ -25,12 +25,13 @@ void add_trace_arguments(CLI::App& command, TraceArguments& args);
 class TraceWriter {
  public:
   /// `typed`: the command line.
-  TraceWriter(const TraceArguments& args, std::string typed) : args_(args), typed_(std::move(typed)) {}
+  TraceWriter(const TraceArguments& args, std::string typed)
+      : args_(args), typed_(std::move(typed)), file_({"--trace", args.file}) {}
 
   /// Before the simulation, so that nobody waits for a file that can not be written. kDone, or the exit code
   /// when it has been said why not.
   int open();
-  bool wanted() const { return !args_.file.empty(); }
+  bool wanted() const { return file_.wanted(); }
   /// What each of about so many simulations is to record; none if none is wanted. Requires: open().
   std::optional<sim::TraceSpec> spec(std::size_t runs = 1) const;
 
@@ -43,7 +44,7 @@ class TraceWriter {
  private:
   const TraceArguments& args_;
   std::string typed_;
-  std::optional<report::OutputFile> file_;
+  NamedOutput file_;
   sim::TraceSpec spec_;
   std::deque<sim::TraceRecorder> traces_;
   report::TraceFile content_;

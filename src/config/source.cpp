@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -97,10 +98,14 @@ std::variant<Source, NoSource> read_source(const fs::path& path, std::size_t lar
   if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return cannot(std::strerror(errno));
-  std::string text(largest + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Piece by piece: a file's stated size can be wrong, and most are far smaller than the largest.
+  std::string text;
+  std::array<char, 16384> piece;  // NOLINT(*-member-init): read() fills it
+  while (in && text.size() <= largest) {
+    in.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (in.bad()) return cannot("reading failed");
-  text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > largest) return cannot(fmt::format("it is larger than {} MiB", largest >> 20));
   const fs::path canonical = fs::weakly_canonical(path, error);
   const std::string id = "file:" + (error ? path : canonical).string();

@@ -9,8 +9,6 @@
 namespace infold::config {
 namespace {
 
-constexpr std::size_t kShown = 60;
-
 unsigned char byte(std::string_view s, std::size_t i) {
   return static_cast<unsigned char>(s[i]);
 }
@@ -43,10 +41,10 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
 
 }  // namespace
 
-std::string quote(std::string_view text) {
-  std::string out = "'";
+std::string shown(std::string_view text, std::size_t most) {
+  std::string out;
   std::size_t i = 0;
-  while (i < text.size() && i < kShown) {
+  while (i < text.size() && i < most) {
     const std::size_t n = utf8_length(text, i);
     if (n == 0 || is_control(byte(text, i))) {
       out += fmt::format("\\x{:02x}", byte(text, i));
@@ -57,7 +55,11 @@ std::string quote(std::string_view text) {
     }
   }
   if (i < text.size()) out += "...";
-  return out + "'";
+  return out;
+}
+
+std::string quote(std::string_view text) {
+  return fmt::format("'{}'", shown(text));
 }
 
 std::vector<std::string> words_of(std::string_view command) {

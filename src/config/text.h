@@ -1,6 +1,7 @@
 // Text from outside, made safe to look at: checked as UTF-8, and quoted for a message.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 
 namespace infold::config {
 
-/// 'text' for use in a message: one line, no control characters, shortened when long.
+/// Text for use in a message: one line, no control characters, shortened when longer than so many bytes.
+std::string shown(std::string_view text, std::size_t most = 60);
+/// The same in quotes.
 std::string quote(std::string_view text);
 
 /// Without the blanks at both ends.

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kLongestScalar = 4096;
+constexpr std::size_t kLongestReason = 200;
 
 /// Ends the parse from inside an event; caught in parse_yaml and nowhere else.
 struct Refused {
@@ -54,9 +55,9 @@ class TreeBuilder : public YAML::EventHandler {
     throw Refused{position(mark), "aliases (*name) are not supported; write the value out or use 'base'"};
   }
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-    throw Refused{position(mark),
-                  fmt::format("anchors (&{}) are not supported; write the value out or use 'base'",
-                              name.substr(0, 40))};
+    throw Refused{
+        position(mark),
+        fmt::format("anchors (&{}) are not supported; write the value out or use 'base'", shown(name, 40))};
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
@@ -208,9 +209,9 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, cons
   } catch (const Refused& refused) {
     return at(file, refused.at, refused.why);
   } catch (const YAML::Exception& e) {
-    return at(file, position(e.mark), "not valid YAML: " + e.msg);
+    return at(file, position(e.mark), fmt::format("not valid YAML: {}", shown(e.msg, kLongestReason)));
   } catch (const std::exception& e) {
-    return at(file, {1, 1}, std::string("not valid YAML: ") + e.what());
+    return at(file, {1, 1}, fmt::format("not valid YAML: {}", shown(e.what(), kLongestReason)));
   }
 }
 

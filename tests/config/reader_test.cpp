@@ -168,6 +168,17 @@ TEST(Reader, RefusesWhatIsNotPlainYaml) {
   EXPECT_EQ(error("# only this\n"), "f:1:1: the file is empty");
 }
 
+/// What is wrong is repeated, and must not move the cursor of a terminal nor be half a character.
+TEST(Reader, ShowsWhatIsNotPlainYamlInOneLine) {
+  EXPECT_EQ(error("count: &a\rb 1\n"),
+            "f:1:8: anchors (&a\\x0db) are not supported; write the value out or use 'base'");
+  EXPECT_EQ(error("count: &" + std::string(39, 'a') + "\u00e9\u00e9 1\n"),
+            "f:1:8: anchors (&" + std::string(39, 'a') +
+                "\u00e9...) are not supported; write the value out or use 'base'");
+  EXPECT_EQ(error("label: \"\\\r\""), "f:1:11: not valid YAML: unknown escape character: \\x0d");
+  EXPECT_EQ(error("label: \"\\\u00e9\""), "f:1:11: not valid YAML: unknown escape character: \\xc3");
+}
+
 TEST(Reader, RefusesQuotesThatAreNeverClosed) {
   EXPECT_EQ(error("label: \"x\ncount: 3\n"), "f:1:8: a quote that is never closed");
   EXPECT_EQ(error("label: 'x''\n"), "f:1:8: a quote that is never closed");

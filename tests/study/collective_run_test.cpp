@@ -226,6 +226,24 @@ TEST(DeadlockReport, NamesWhoWaitsForWhom) {
   }
 }
 
+/// Whoever sums: of a rank that never comes, all others can tell.
+TEST(DeadlockReport, OfInNetworkDesignsNamesWhoIsMissing) {
+  SystemSpec system = small_system(4, 1);
+  for (const char* name : {"inc-push", "inc-pull", "nvls"}) {
+    SCOPED_TRACE(name);
+    CollectiveJob job = job_on(system, Collective::kAllReduce, 64_KiB);
+    job.algorithm = coll::find_algorithm(name);
+    job.delays = {0_ns, 0_ns, sim::Time::never(), 0_ns};
+    const CollectiveOutcome outcome = run(job, {});
+    ASSERT_TRUE(std::holds_alternative<Deadlock>(outcome));
+    const auto& waiting = std::get<Deadlock>(outcome).waiting;
+    EXPECT_THAT(waiting, testing::Contains("rank 2 never came to the collective"));
+    for (const char* rank : {"rank 0 ", "rank 1 ", "rank 3 "})
+      EXPECT_THAT(waiting,
+                  testing::Contains(testing::AllOf(testing::StartsWith(rank), testing::HasSubstr("wait"))));
+  }
+}
+
 TEST(Interruption, IsHeededAndSharesGrow) {
   const SystemSpec system = small_system();
   const CollectiveJob job = job_on(system, Collective::kAllReduce, 16_MiB);

@@ -89,6 +89,39 @@ TEST(StepTrace, CountsTheWorkThatAnotherGpuDidForThisOne) {
   }
 }
 
+/// Spans by the label of their track.
+std::map<std::string, std::size_t> spans_by_label(const sim::TraceRecorder& trace) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& span : trace.spans()) ++counts[trace.tracks()[span.track].label];
+  return counts;
+}
+
+TEST(CollectiveTrace, OfInNetworkDesignsShowsHowResultsComeAlong) {
+  SystemSpec system = small_system(4, 2);
+  system.machine.inc.wave = system.machine.inc.payload * 64;
+  system.machine.inc.waves = 2;
+  for (const char* name : {"inc-push", "inc-pull", "nvls"}) {
+    SCOPED_TRACE(name);
+    CollectiveJob job = job_on(system, Collective::kAllReduce, sim::Bytes::kib(512));
+    job.algorithm = coll::find_algorithm(name);
+    const auto quiet = result_of(job);
+    job.trace = sim::TraceSpec{.interval = 100_ns};
+    const auto seen = result_of(job);
+    EXPECT_EQ(seen.time, quiet.time);
+    EXPECT_EQ(seen.events, quiet.events);
+    EXPECT_TRUE(nests(*seen.trace));
+    EXPECT_TRUE(counters_end_at_zero(*seen.trace));
+    auto counts = spans_by_label(*seen.trace);
+    if (job.algorithm->name == "nvls") continue;  // workgroups have lines of their own
+    EXPECT_EQ(counts["engine: results"], 4U * 16) << "a sixteenth each on four GPUs";
+    EXPECT_EQ(counts["engine: answers"], job.algorithm->name == "inc-pull" ? 4U * 16 : 0U);
+    // 512 KiB of 128 B, 64 packets a wave; those of even and odd number have a lane each.
+    const std::size_t waves = job.algorithm->name == "inc-push" ? 4 * 64 / 2 : 0;
+    EXPECT_EQ(counts["engine: waves (1)"], waves);
+    EXPECT_EQ(counts["engine: waves (2)"], waves);
+  }
+}
+
 TEST(CollectiveTrace, AddsUpToWhatTheResultSays) {
   const SystemSpec system = small_system(4, 2);
   CollectiveJob job = job_on(system, Collective::kAllReduce, sim::Bytes::kib(512));
