@@ -153,9 +153,12 @@ std::string validation_markdown(const ValidationReport& r,
 }
 
 namespace {
-/// What a figure changes by, as a fraction of what it was; 0 if it could not be had.
-double change(const std::optional<study::Comparison>& from, const std::optional<study::Comparison>& to) {
-  return from && to && from->simulated != 0 ? to->simulated / from->simulated - 1 : 0;
+/// What a figure changes by, as a fraction of what it was; nothing if it could not be had: its command knows
+/// no such constant, or not such a value of it.
+std::optional<double> change(const std::optional<study::Comparison>& from,
+                             const std::optional<study::Comparison>& to) {
+  if (!from || !to || from->simulated == 0) return std::nullopt;
+  return to->simulated / from->simulated - 1;
 }
 constexpr double kWorthTelling = 0.005;
 }  // namespace
@@ -169,26 +172,33 @@ std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensit
   for (const Sensitivity& s : moved) {
     text += fmt::format("\n{}: {}\n", s.constant.path, s.constant.about);
     int told = 0;
+    int without = 0;
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
-      const double down = change(r.comparisons[i], s.smaller[i]);
-      const double up = change(r.comparisons[i], s.larger[i]);
-      if (std::abs(down) < kWorthTelling && std::abs(up) < kWorthTelling) continue;
-      text += fmt::format("  {:<{}}  {:>9}  {:>9}\n", r.rows[i].id, widest, percent(down), percent(up));
+      const auto down = change(r.comparisons[i], s.smaller[i]);
+      const auto up = change(r.comparisons[i], s.larger[i]);
+      if (!down || !up) ++without;
+      if (std::abs(down.value_or(0)) < kWorthTelling && std::abs(up.value_or(0)) < kWorthTelling) continue;
+      const auto shown = [](const auto& moves) { return moves ? percent(*moves) : std::string("-"); };
+      text += fmt::format("  {:<{}}  {:>9}  {:>9}\n", r.rows[i].id, widest, shown(down), shown(up));
       ++told;
     }
     if (told == 0) text += "  nothing moves\n";
+    if (without > 0) text += fmt::format("  figures that can not be run with it changed: {}\n", without);
   }
   return text;
 }
 
 std::string sensitivity_json(const ValidationReport& r, const std::vector<Sensitivity>& moved) {
+  const auto moves = [](const std::optional<double>& by) {
+    return by ? nlohmann::ordered_json(rounded(*by)) : nlohmann::ordered_json(nullptr);
+  };
   nlohmann::ordered_json constants = nlohmann::ordered_json::array();
   for (const Sensitivity& s : moved) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
       rows.push_back({{"id", r.rows[i].id},
-                      {"change_smaller", rounded(change(r.comparisons[i], s.smaller[i]))},
-                      {"change_larger", rounded(change(r.comparisons[i], s.larger[i]))}});
+                      {"change_smaller", moves(change(r.comparisons[i], s.smaller[i]))},
+                      {"change_larger", moves(change(r.comparisons[i], s.larger[i]))}});
     }
     constants.push_back({{"set", s.constant.path}, {"about", s.constant.about}, {"rows", std::move(rows)}});
   }

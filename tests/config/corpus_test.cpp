@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Seconds; a machine of a thousand GPUs takes two under sanitizers.
+constexpr double kHang = 20;
+
 class Corpus : public ScratchTest, public testing::WithParamInterface<NamedReader> {};
 
 TEST_P(Corpus, EveryInputIsTakenOrRefusedWithOneLineAndAtOnce) {
@@ -34,7 +37,7 @@ TEST_P(Corpus, EveryInputIsTakenOrRefusedWithOneLineAndAtOnce) {
     const std::string refusal = GetParam().refusal(input.string());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     EXPECT_TRUE(is_one_line(refusal)) << entry.path() << ": " << refusal;
-    EXPECT_LT(took.count(), 2) << entry.path();
+    EXPECT_LT(took.count(), kHang) << entry.path();
     ++inputs;
     refused += refusal.empty() ? 0 : 1;
   }

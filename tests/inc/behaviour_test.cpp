@@ -81,6 +81,46 @@ TEST(Tables, AnEntryLivesFromTheFirstContributionToTheLast) {
   }
 }
 
+/// Sums that are complete stay in the table until there is room for them in front of the outputs.
+TEST(Tables, ResultsWithoutRoomKeepTheirEntries) {
+  const auto run = [](sim::Bytes room) {
+    IncSpec spec;
+    spec.table_bytes = 64_KiB;
+    spec.result_buffer = room;
+    World world(spec, one_switch(), 4, false);
+    world.gpu[2]->takes = 20_us;
+    world.start(all(4, std::size_t{1} << 16));
+    world.events.run();
+    return world.units.totals().table_peak_entries;
+  };
+  const std::uint64_t tight = run(128_B);
+  const std::uint64_t ample = run(64_KiB);
+  EXPECT_GT(tight, 2 * ample) << tight << " and " << ample << " entries";
+}
+
+/// A sender may forget a contribution when it is acknowledged, wherever it is summed.
+TEST(Tables, EveryContributionIsAcknowledgedOnceWhateverBecomesOfIt) {
+  for (const TableFull policy : {TableFull::kStall, TableFull::kBypass, TableFull::kEvict}) {
+    SCOPED_TRACE(sim::name_of(policy));
+    IncSpec spec;
+    spec.table_bytes = spec.payload;
+    spec.table_full = policy;
+    World world(spec, one_switch(), 4);
+    Job job = all(4, 16'384);
+    job.result_to = ResultTo::kHome;  // no multicast of results, which would be acknowledged too
+    job.starts = {0_ns, 0_ns, 0_ns, 5_us};
+    world.start(job);
+    world.events.run();
+    std::uint64_t acks = 0;
+    for (const auto& g : world.gpu) acks += g->acks;
+    EXPECT_EQ(acks, 4 * 16'384u / 128);
+    EXPECT_EQ(world.units.totals().bypasses > 0, policy == TableFull::kBypass);
+    if (policy == TableFull::kEvict) {
+      EXPECT_GT(world.units.totals().evictions, 0U);
+    }
+  }
+}
+
 TEST(Tables, EvictionsEndWhereTheTableHoldsTheSkew) {
   std::vector<std::uint64_t> evictions;
   for (const sim::Bytes table : {512_B, 1_KiB, 4_KiB, 16_KiB}) {

@@ -1,6 +1,8 @@
 // The small parts on their own: tags, the index, waves, trees.
+#include <array>
 #include <map>
 
+#include "inc/reduction_table.h"
 #include "world_help.h"
 
 namespace infold::inc {
@@ -32,6 +34,24 @@ TEST(KeyIndex, FindsWhatWasAddedAndNotWhatWasRemoved) {
     }
     ASSERT_EQ(index.size(), expected.size());
   }
+}
+
+/// Each part may have an entry even where its share is less than one, but a port has no more than it has room
+/// for.
+TEST(ReductionTable, HoldsNoMoreThanItHasRoomForWhoeverAsks) {
+  ReductionTable table(1, 2);
+  std::array<Region, 3> regions;
+  for (std::uint32_t i = 0; i < regions.size(); ++i) regions[i].partition = i;
+  constexpr std::uint32_t kQuota = 1;
+  table.add(100, 0, regions[0]);
+  EXPECT_FALSE(table.room(0, regions[0], kQuota)) << "its part is full";
+  EXPECT_TRUE(table.room(0, regions[1], kQuota));
+  table.add(200, 0, regions[1]);
+  EXPECT_FALSE(table.room(0, regions[2], kQuota)) << "nothing is left";
+  EXPECT_EQ(table.used(0), 2U);
+  table.remove(table.find(100));
+  EXPECT_TRUE(table.room(0, regions[2], kQuota));
+  EXPECT_EQ(table.peak(0), 2U);
 }
 
 TEST(Waves, OpenAsResultsComplete) {

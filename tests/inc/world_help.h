@@ -79,6 +79,7 @@ class MockGpu final : public net::Endpoint, public HomeDesk::Client {
   std::deque<Member> members;
   HomeDesk desk;
   std::uint64_t acks = 0;
+  sim::Time takes{};  ///< so long a result stays in its place of the buffer
 
  private:
   void keep(Member& m, const net::Packet& p);
@@ -328,7 +329,7 @@ inline sim::Time MockGpu::receive(const net::Packet& p) {
       world_.network.send_to_unit(ack, 3);
       keep(m, p);
       if (world_.functional) world_.payloads.give_back(p.values);
-      return now;
+      return now + takes;
     }
     default:
       ADD_FAILURE() << "unexpected kind";
