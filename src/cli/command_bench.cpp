@@ -212,20 +212,24 @@ class BenchCommand {
     std::vector<study::Choice> offers;
     offers.reserve(tried.size());
     for (const auto& [choice, time] : tried) offers.push_back(choice);
-    const study::Choice chosen = study::choose(job, offers, [] { return !interrupted(); });
-    const sim::Time time =
-        tried[static_cast<std::size_t>(std::ranges::find(offers, chosen) - offers.begin())].second;
+    const study::Trial measured = [&](const study::Choice& choice) {
+      return tried[static_cast<std::size_t>(std::ranges::find(offers, choice) - offers.begin())].second;
+    };
+    const auto go_on = [] { return !interrupted(); };
+    const bool tries = static_cast<bool>(study::simulated(job));
+    const sim::Time time = measured(study::choose(job, offers, go_on, tries ? measured : study::Trial{}));
     const double share = time.in_us() / best.second.in_us() - 1;
     if (!report_.auto_loss || share > report_.auto_loss->share) report_.auto_loss = {share, job.bytes};
   }
 
-  /// What the table says, if it is among the offers; otherwise by estimate.
+  /// What the table says, if it is among the offers; otherwise by estimate and trial.
   study::Choice choose(const study::CollectiveJob& job, const std::vector<study::Choice>& offers) const {
     if (!args_.tuning.empty()) {
       const study::Choice choice = table_.at(job.bytes);
       if (std::ranges::find(offers, choice) != offers.end()) return choice;
     }
-    return study::choose(job, offers, [] { return !interrupted(); });
+    const auto go_on = [] { return !interrupted(); };
+    return study::choose(job, offers, go_on, study::simulated(job, go_on));
   }
 
   int run_one(study::CollectiveJob job, const study::Choice& choice, bool chosen) {

@@ -72,6 +72,7 @@ std::optional<std::string> pick_collectives(const TrainArguments& a, TrainSetup&
   setup.job.method = setup.methods.front();
   setup.job.protocol = options.protocols.front();
   setup.job.burst = options.burst;
+  if (auto e = pick("--fold", a.fold, setup.job.fold)) return e;
   if (options.skew > sim::Time{}) setup.job.delays = study::skewed(setup.job.gpus, options.skew, a.seed);
   return std::nullopt;
 }
@@ -126,6 +127,9 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--seed", a.seed, "of --skew")->capture_default_str();
   c.add_option("--burst", a.burst,
                "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
+      ->capture_default_str();
+  c.add_option("--fold", a.fold,
+               "where all GPUs do the same, simulate four for all: auto (in large steps), on or off")
       ->capture_default_str();
 }
 

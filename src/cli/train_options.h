@@ -53,6 +53,7 @@ struct TrainArguments {
   std::string skew;
   std::uint64_t seed = 1;
   std::string burst = "auto";
+  std::string fold = "auto";
   int threads = 0;
   bool json = false;
   bool no_timing = false;

@@ -110,6 +110,9 @@ std::string step_text(const StepReport& report) {
       fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
                                        ? std::string("packet by packet")
                                        : fmt::format("up to {} B of packets travel as one", r.burst.count()));
+  if (r.simulated < l.gpus) {
+    text += fmt::format("  fold: all GPUs do the same, so {} are simulated for {}\n", r.simulated, l.gpus);
+  }
   if (report.wall_s) {
     text += fmt::format("  simulated {:.1f} million events, {:.1f} million packet-hops in {:.2f} s\n",
                         static_cast<double>(r.events) * 1e-6, static_cast<double>(r.packet_hops) * 1e-6,
@@ -159,6 +162,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
           {"comm_sms", r.sms},
           {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
           {"burst_bytes", r.burst.count()},
+          {"gpus_simulated", r.simulated},
           {"last_pass_ms",
            {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
             {"backward_end", ms(r.end - r.optimizer - r.exposed)},

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "coll/fold.h"
+
 namespace infold::study {
 
 std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
@@ -19,12 +21,29 @@ std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
   job.algorithm = offers.front().algorithm;
   job.protocol = offers.front().protocol;
   if (auto why = refuse(job)) return why;
-  const Choice choice = choose(job, offers);
+  const Choice choice = choose(job, offers, keep_going_);
   job.algorithm = choice.algorithm;
   job.protocol = choice.protocol;
   if (auto why = refuse(job)) return why;
   entries_.emplace(bytes.count(), std::make_unique<Entry>(Entry{choice, program_of(job)}));
   return std::nullopt;
+}
+
+bool BucketPrograms::fold(int ranks) {
+  std::vector<coll::Program> programs;
+  for (const auto& [bytes, entry] : entries_) {
+    CollectiveJob job = job_;
+    job.bytes = sim::Bytes{bytes};
+    job.algorithm = entry->choice.algorithm;
+    job.protocol = entry->choice.protocol;
+    job.even_shares = true;
+    auto folded = coll::folded(program_of(job), ranks);
+    if (!folded) return false;
+    programs.push_back(std::move(*folded));
+  }
+  auto next = programs.begin();
+  for (auto& [bytes, entry] : entries_) entry->program = std::move(*next++);
+  return true;
 }
 
 }  // namespace infold::study

@@ -1,5 +1,5 @@
-// Which algorithm and protocol a collective should use: by estimate from the machine's figures, or by a table
-// of measured choices that a user made earlier.
+// Which algorithm and protocol a collective should use: by estimate from the machine's figures, by trial
+// where estimates can not tell, or by a table of measured choices that a user made earlier.
 #pragma once
 
 #include <functional>
@@ -28,10 +28,17 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
 std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
                               std::optional<coll::Protocol> protocol);
 
+/// How long an offer really takes.
+using Trial = std::function<sim::Time(const Choice&)>;
+
 /// The offer that is estimated to take least, the first of equals; the best so far when `keep_going` says no.
+/// With a trial, offers whose estimates are too close to tell them apart are tried, and the fastest is taken.
 /// Requires: offers, a job that passed refuse(). The job's own algorithm and protocol do not count.
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers,
-              const std::function<bool()>& keep_going = {});
+              const std::function<bool()>& keep_going = {}, const Trial& trial = {});
+/// Simulates an offer; none where that takes more than a second or two, and estimates have to do. The job
+/// must outlive it.
+Trial simulated(const CollectiveJob& job, std::function<bool()> keep_going = {});
 /// What choose() goes by; infinite if the program is too long to look at or does not fit the engine.
 double estimate_us(const CollectiveJob& job, const Choice& choice);
 

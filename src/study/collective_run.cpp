@@ -251,7 +251,9 @@ std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
 }
 
 coll::Tuning tuning_of(const CollectiveJob& job) {
-  return coll::tuning_for(job.system->coll, job.protocol, job.engine, job.system->machine.gpu);
+  coll::Tuning tuning = coll::tuning_for(job.system->coll, job.protocol, job.engine, job.system->machine.gpu);
+  if (job.even_shares) tuning.chunk_grain = sim::Bytes{gpu::kVectorAccess};
+  return tuning;
 }
 
 coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus,

@@ -67,6 +67,7 @@ struct CollectiveJob {
   bool check = false;        ///< carry values and compare every rank's result
   bool real_inputs = false;  ///< with check: inputs whose results depend on the order, within rounding
   BurstChoice burst;
+  bool even_shares = false;  ///< each rank's of a ring's windows, whatever the library's grain is
   /// By which each rank reaches each iteration late; empty: none. Time::never(): it does not come at all.
   std::vector<sim::Time> delays = {};
   std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded

@@ -63,9 +63,11 @@ std::string percent(double v) {
 
 ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going) {
   std::vector<StepJob> jobs = {job.step};
+  // Late GPUs do not all do the same. What is compared with them must be simulated as they are.
+  if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
   std::vector<std::size_t> without(kCauseNames.size());  // by cause: its job; 0: nothing to take away
   for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
-    StepJob step = job.step;
+    StepJob step = jobs.front();
     if (!take_away(kCauseNames[c].value, step)) continue;
     without[c] = jobs.size();
     jobs.push_back(std::move(step));

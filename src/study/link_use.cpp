@@ -7,7 +7,7 @@
 
 namespace infold::study {
 
-FabricUse use_of_links(const gpu::Machine& machine, sim::Time over) {
+FabricUse use_of_links(const gpu::Machine& machine, sim::Time over, int simulated, int gpus) {
   FabricUse use{.gpus = machine.gpus(), .nodes = machine.blueprint().nodes(), .links = {}};
   const double most = machine.spec().fabric.link.rate.in_gbps() * 1e9 * over.in_s();
   std::map<std::pair<net::NodeId, net::NodeId>, std::size_t> known;
@@ -21,6 +21,15 @@ FabricUse use_of_links(const gpu::Machine& machine, sim::Time over) {
     u.busiest = std::max(u.busiest, share);
   }
   for (LinkUse& u : use.links) u.mean /= u.cables;
+  const auto who = [&](net::NodeId node) {
+    return node < gpus ? static_cast<net::NodeId>(node % simulated) : node;
+  };
+  for (LinkUse& u : use.links) {
+    const auto stood = known.find({who(u.from), who(u.to)});
+    if (stood == known.end()) continue;
+    u.mean = use.links[stood->second].mean;
+    u.busiest = use.links[stood->second].busiest;
+  }
   return use;
 }
 

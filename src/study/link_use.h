@@ -23,7 +23,11 @@ struct FabricUse {
   std::vector<LinkUse> links;  ///< by the first cable of each pair
 };
 
-/// Over so long a time from the start on. Requires: over > 0.
-FabricUse use_of_links(const gpu::Machine& machine, sim::Time over);
+/// Over so long a time from the start on. Requires: over > 0. Where only the first `simulated` of `gpus` GPUs
+/// were simulated, the others' links are taken to be as busy as those of who stood for them.
+FabricUse use_of_links(const gpu::Machine& machine, sim::Time over, int simulated, int gpus);
+inline FabricUse use_of_links(const gpu::Machine& machine, sim::Time over) {
+  return use_of_links(machine, over, machine.gpus(), machine.gpus());
+}
 
 }  // namespace infold::study

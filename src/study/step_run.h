@@ -1,8 +1,10 @@
 // One training step on several GPUs: kernels and collectives on one machine, and what each costs the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -20,6 +22,17 @@
 
 namespace infold::study {
 
+/// Where every GPU does the same, four can stand for all.
+enum class Fold : std::uint8_t { kAuto, kOn, kOff };
+inline constexpr std::array kFoldNames = {
+    sim::Named{Fold::kAuto, "auto", "in large steps, unless packets are simulated one by one"},
+    sim::Named{Fold::kOn, "on", "wherever it can be done"},
+    sim::Named{Fold::kOff, "off", "every GPU is simulated"},
+};
+constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
+  return kFoldNames;
+}
+
 struct StepJob {
   const SystemSpec* system = nullptr;  ///< passed check()
   int gpus = 0;                        ///< the first so many of the system's, two or more
@@ -36,6 +49,7 @@ struct StepJob {
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the
   /// same without it.
   bool together = true;
+  Fold fold = Fold::kAuto;
   std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
 };
 
@@ -69,6 +83,7 @@ struct StepResult {
   gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU
   gpu::PerActor<sim::Time> sm_time;     ///< the same
   sim::Bytes burst;                     ///< 0: packet by packet
+  int simulated = 0;                    ///< GPUs; fewer than the job has where each stands for several
   int sms = 0;                          ///< that the collectives hold on each GPU, at most
   std::uint64_t events = 0;
   std::uint64_t packet_hops = 0;

@@ -131,6 +131,42 @@ TEST(Choose, IsNeverMuchSlowerThanTheBest) {
   }
 }
 
+TEST(Choose, TriesWhatEstimatesCanNotTellApartAndNothingElse) {
+  const SystemSpec system = small_system();
+  const CollectiveJob job = job_on(system, Collective::kAllReduce, 1_MiB);
+  const std::vector<Choice> all = offers_of(job, nullptr, std::nullopt);
+  double least = estimate_us(job, all.front());
+  for (const Choice& c : all) least = std::min(least, estimate_us(job, c));
+  // The slowest of the near ones is the fastest, as it were.
+  std::vector<Choice> tried;
+  const Trial backwards = [&](const Choice& c) {
+    tried.push_back(c);
+    return sim::Time::ps(static_cast<std::int64_t>(1e9 / estimate_us(job, c)));
+  };
+  const Choice chosen = choose(job, all, {}, backwards);
+  ASSERT_GE(tried.size(), 2u);
+  EXPECT_LT(tried.size(), all.size());
+  for (const Choice& c : all) {
+    if (std::ranges::find(tried, c) == tried.end()) {
+      EXPECT_GT(estimate_us(job, c), 1.25 * least);
+    } else {
+      EXPECT_LE(estimate_us(job, c), estimate_us(job, chosen));
+    }
+  }
+}
+
+TEST(Choose, SimulatesOnlyWhatTakesLittleTime) {
+  const SystemSpec system = small_system();
+  const CollectiveJob job = job_on(system, Collective::kAllReduce, 64_KiB);
+  const Choice ring{coll::find_algorithm("ring"), Protocol::kLl};
+  const Trial trial = simulated(job);
+  ASSERT_TRUE(trial);
+  CollectiveJob same = job;
+  same.protocol = Protocol::kLl;
+  EXPECT_EQ(trial(ring), result_of(same).time);
+  EXPECT_FALSE(simulated(job_on(system, Collective::kAllReduce, 1_GiB)));
+}
+
 TEST(TuningTable, ARowHoldsUpToItsSizeAndTheLastBeyond) {
   const Choice ll{coll::find_algorithm("ring"), Protocol::kLl};
   const Choice simple{coll::find_algorithm("ring"), Protocol::kSimple};

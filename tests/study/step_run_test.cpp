@@ -111,6 +111,59 @@ TEST(StepRun, BesideACollectiveBackwardIsNotFasterWhereL2HoldsEverything) {
   }
 }
 
+/// Eight GPUs that fight over SMs, memory and L2.
+SmallStep eight() {
+  SmallStep step;
+  step.system = small_system(8, 2);
+  step.system.machine.gpu.sms = 16;
+  step.job.gpus = 8;
+  return step;
+}
+
+TEST(StepRunFold, FourStandForEightWithinTwoPerCent) {
+  for (const coll::Engine engine : {coll::Engine::kSm, coll::Engine::kDma}) {
+    SmallStep step = eight();
+    step.job.system = &step.system;
+    step.job.graph = &step.graph;
+    step.job.method.engine = engine;
+    step.job.protocol = coll::Protocol::kSimple;  // others round each step up to whole lines
+    step.job.burst = {.automatic = false, .bytes = sim::Bytes::kib(1)};
+    step.job.fold = Fold::kOff;
+    const StepResult all = step.result();
+    step.job.fold = Fold::kOn;
+    const StepResult few = step.result();
+    EXPECT_EQ(all.simulated, 8);
+    EXPECT_EQ(few.simulated, 4);
+    EXPECT_LT(few.events, all.events * 2 / 3);
+    EXPECT_NEAR(few.backward.in_us() / all.backward.in_us(), 1, 0.02) << sim::name_of(engine);
+    EXPECT_NEAR(few.step().in_us() / all.step().in_us(), 1, 0.02) << sim::name_of(engine);
+    EXPECT_NEAR(static_cast<double>(few.link_bytes) / static_cast<double>(all.link_bytes), 1, 0.01);
+    ASSERT_EQ(few.links.links.size(), all.links.links.size());
+    for (std::size_t i = 0; i < all.links.links.size(); ++i)
+      EXPECT_NEAR(few.links.links[i].mean, all.links.links[i].mean, 0.15) << "cable " << i;
+  }
+}
+
+TEST(StepRunFold, OnlyWhereAllGpusDoTheSame) {
+  SmallStep step = eight();
+  step.job.system = &step.system;
+  step.job.graph = &step.graph;
+  EXPECT_EQ(step.result().simulated, 8) << "auto: small steps are simulated as they are";
+  step.job.fold = Fold::kOn;
+  EXPECT_EQ(step.result().simulated, 4);
+  step.job.delays = skewed(8, 10_us, 1);
+  EXPECT_EQ(step.result().simulated, 8) << "some are late";
+  step.job.delays.clear();
+  step.job.method.algorithm = coll::find_algorithm("tree");
+  EXPECT_EQ(step.result().simulated, 8) << "a tree has a root";
+  step.job.method.algorithm = coll::find_algorithm("ring");
+  step.job.sync.kind = train::SyncKind::kHorovod;
+  EXPECT_EQ(step.result().simulated, 8) << "buckets are agreed on by all";
+  step.job.sync.kind = train::SyncKind::kDdp;
+  step.system.machine.fabric.topology = net::Topology::kFullMesh;
+  EXPECT_EQ(step.result().simulated, 8) << "whom a GPU sends to decides which cable it uses";
+}
+
 TEST(StepRun, StopsWhenAsked) {
   const SmallStep step;
   EXPECT_TRUE(std::holds_alternative<Interrupted>(run(step.job, [](double) { return false; })));
