@@ -25,8 +25,8 @@ constexpr std::int64_t kTooManySteps = 5'000'000;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Estimates err by up to a fifth either way where latency and bandwidth both count: what is estimated to
-/// take up to so many times the least may be the fastest.
+/// Estimates err by up to 29 % where latency and bandwidth both count (docs/collectives.md): what is
+/// estimated to take up to so many times the least may be the fastest.
 constexpr double kDoubt = 1.3;
 
 /// Packets over links that a trial may cost. Above what `burst: auto` simulates one by one, so two seconds at

@@ -96,6 +96,18 @@ std::map<std::string, std::size_t> spans_by_label(const sim::TraceRecorder& trac
   return counts;
 }
 
+/// The job's result with a trace, which changes nothing else, nests and comes to rest.
+CollectiveResult watched(CollectiveJob job) {
+  const CollectiveResult quiet = result_of(job);
+  job.trace = sim::TraceSpec{.interval = 100_ns};
+  CollectiveResult seen = result_of(job);
+  EXPECT_EQ(seen.time, quiet.time);
+  EXPECT_EQ(seen.events, quiet.events);
+  EXPECT_TRUE(nests(*seen.trace));
+  EXPECT_TRUE(counters_end_at_zero(*seen.trace));
+  return seen;
+}
+
 TEST(CollectiveTrace, OfInNetworkDesignsShowsHowResultsComeAlong) {
   SystemSpec system = small_system(4, 2);
   system.machine.inc.wave = system.machine.inc.payload * 64;
@@ -104,13 +116,7 @@ TEST(CollectiveTrace, OfInNetworkDesignsShowsHowResultsComeAlong) {
     SCOPED_TRACE(name);
     CollectiveJob job = job_on(system, Collective::kAllReduce, sim::Bytes::kib(512));
     job.algorithm = coll::find_algorithm(name);
-    const auto quiet = result_of(job);
-    job.trace = sim::TraceSpec{.interval = 100_ns};
-    const auto seen = result_of(job);
-    EXPECT_EQ(seen.time, quiet.time);
-    EXPECT_EQ(seen.events, quiet.events);
-    EXPECT_TRUE(nests(*seen.trace));
-    EXPECT_TRUE(counters_end_at_zero(*seen.trace));
+    const CollectiveResult seen = watched(job);
     auto counts = spans_by_label(*seen.trace);
     if (job.algorithm->name == "nvls") continue;  // workgroups have lines of their own
     EXPECT_EQ(counts["engine: results"], 4U * 16) << "a sixteenth each on four GPUs";
@@ -124,14 +130,8 @@ TEST(CollectiveTrace, OfInNetworkDesignsShowsHowResultsComeAlong) {
 
 TEST(CollectiveTrace, AddsUpToWhatTheResultSays) {
   const SystemSpec system = small_system(4, 2);
-  CollectiveJob job = job_on(system, Collective::kAllReduce, sim::Bytes::kib(512));
-  const auto quiet = result_of(job);
-  job.trace = sim::TraceSpec{.interval = 100_ns};
-  const auto seen = result_of(job);
-  EXPECT_EQ(seen.time, quiet.time);
-  EXPECT_EQ(seen.events, quiet.events);
-  EXPECT_TRUE(nests(*seen.trace));
-  EXPECT_TRUE(counters_end_at_zero(*seen.trace));
+  const CollectiveJob job = job_on(system, Collective::kAllReduce, sim::Bytes::kib(512));
+  const CollectiveResult seen = watched(job);
   const auto sums = totals(*seen.trace);
   double sent = 0;
   for (int g = 0; g < 4; ++g) sent += sums.at("gpu" + std::to_string(g) + " links out") * 1e9;
