@@ -18,8 +18,11 @@ struct Encoding {
   bool flags_inside = false;   ///< a line says itself that it is there
   std::uint8_t reads = 1;  ///< times a reader loads what it polls for: until it is there, and perhaps again
 
+  /// Data lie as they are, in stores of any size. Asked for every packet: divisions are dear.
+  constexpr bool plain() const { return line == 1 && whole == 1; }
   /// Bytes in the buffer that so much data takes, from the start of a slot.
   constexpr sim::Bytes wire(sim::Bytes data) const {
+    if (plain()) return data;
     return sim::Bytes{(data.count() + whole - 1) / whole * whole / line_data * line};
   }
   /// Data of the whole stores in the first `wire` bytes of a slot: what a reader may take.
@@ -28,6 +31,7 @@ struct Encoding {
   }
   /// Data in the first `wire` bytes of a slot.
   constexpr std::int64_t data_in(std::int64_t wire) const {
+    if (plain()) return wire;
     return wire / line * line_data + std::min<std::int64_t>(wire % line, line_data);
   }
 };

@@ -66,6 +66,14 @@ class L2 {
     }
   }
 
+  /// Room will be made soon: the host may fetch the line that would have to leave first, and then its bucket.
+  void prefetch_oldest() const {
+    if (oldest_ != kNone) __builtin_prefetch(&lines_[oldest_], 1);
+  }
+  void prefetch_oldest_bucket() const {
+    if (oldest_ != kNone) __builtin_prefetch(&buckets_[bucket_of(lines_[oldest_].key)], 1);
+  }
+
   /// Bytes that memory does not have yet.
   std::uint64_t dirty_bytes() const;
   std::uint64_t occupied() const { return occupied_; }

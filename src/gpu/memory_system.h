@@ -55,18 +55,18 @@ class MemorySystem {
     /// `first_block` as AddressSpace::buffer gave it; the run begins `offset` bytes behind its start.
     Cursor(Actor actor, std::uint64_t first_block, std::uint64_t offset, std::uint64_t bytes)
         : block_(first_block + offset / AddressSpace::kBufferBlock),
-          begin_(static_cast<std::uint32_t>(offset % AddressSpace::kBufferBlock)),
           bytes_(bytes),
+          begin_(static_cast<std::uint32_t>(offset % AddressSpace::kBufferBlock)),
           actor_(actor) {}
 
    private:
     friend class MemorySystem;
     sim::Time ready_;          // when the current block's bytes are at L2 (read) or have room (written)
     std::uint64_t block_ = 0;  // the next to look up
+    std::uint64_t bytes_ = 0;  // behind the current block
     std::uint32_t left_ = 0;   // of the current block, bytes not accessed yet
     std::uint32_t begin_ = 0;  // where in the next block it goes on
     bool missed_ = false;      // the current block had to be fetched: each access waits for memory itself
-    std::uint64_t bytes_ = 0;  // behind the current block
     Actor actor_ = Actor::kCompute;
   };
   /// As read and write. Requires: no more bytes in all than the cursor was made for.

@@ -53,33 +53,36 @@ class MoveClient {
 struct Move {
   static constexpr int kNowhere = -1;
   static constexpr std::size_t kMostSources = 9;  // seven received, the input, and what was held
+  // What every packet asks for, in one cache line ...
   sim::Bytes bytes;
-  int loads = 1;                              ///< local streams read for each byte stored
-  int received = 0;                           ///< of them, receive buffers, in which data lie encoded
-  Encoding encoding;                          ///< of what is received and sent
-  bool stores_here = false;                   ///< also, or only, written to this GPU's memory
-  int to = kNowhere;                          ///< GPU whose memory it is written to
-  std::uint64_t address = 0;                  ///< there; spreads the packets over the links
-  std::array<Place, kMostSources> sources{};  ///< of the loads, those received first
-  bool on_chip = false;  ///< receive buffers are not in memory but in the accelerator at the ports
-  bool lands = false;    ///< is stored to memory at its destination, wherever receive buffers are
-  Place here;            ///< of the store to this GPU's memory
-  Place there;           ///< of the store to the other's
-  sim::Bytes available;  ///< flags inside the data: so much of what is received is there already
+  std::uint64_t address = 0;  ///< at its destination; spreads the packets over the links
   MoveClient* client = nullptr;
+  sim::Bytes available;  ///< flags inside the data: so much of what is received is there already
   std::uint32_t cookie = 0;
+  int to = kNowhere;         ///< GPU whose memory it is written to
+  Encoding encoding;         ///< of what is received and sent
+  int loads = 1;             ///< local streams read for each byte stored
+  int received = 0;          ///< of them, receive buffers, in which data lie encoded
+  bool stores_here = false;  ///< also, or only, written to this GPU's memory
+  bool on_chip = false;      ///< receive buffers are not in memory but in the accelerator at the ports
+  bool lands = false;        ///< is stored to memory at its destination, wherever receive buffers are
+  // ... and what only its beginning does.
+  Place here;                                 ///< of the store to this GPU's memory
+  Place there;                                ///< of the store to the other's
+  std::array<Place, kMostSources> sources{};  ///< of the loads, those received first
 };
+static_assert(offsetof(Move, here) == 64, "what every packet asks for is one cache line");
 
 class MoveTable {
  public:
-  struct Entry {
+  struct alignas(64) Entry {
+    MemorySystem::Cursor arriving;  // at the receiving memory
     Mover* mover = nullptr;
     sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet
     sim::Time visible;          // when the latest acknowledgement is here
+    Move move;
     bool issued = false;
     MoveId next_free = 0;
-    MemorySystem::Cursor arriving;  // at the receiving memory
-    Move move;
   };
   MoveId add(const Move& move, Mover& mover) {
     MoveId id = free_;
@@ -89,7 +92,7 @@ class MoveTable {
     } else {
       free_ = entries_[id].next_free;
     }
-    entries_[id] = {&mover, {}, {}, false, kNone, {}, move};
+    entries_[id] = {{}, &mover, {}, {}, move, false, kNone};
     if (move.to != Move::kNowhere) {
       const auto bytes = static_cast<std::uint64_t>(move.encoding.wire(move.bytes).count());
       entries_[id].arriving = {Actor::kCollective, move.there.buffer, move.there.offset, bytes};

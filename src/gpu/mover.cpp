@@ -26,8 +26,8 @@ Mover::Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, 
       moves_(moves),
       payloads_(payloads),
       port_pace_(setup.port),
-      adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
-      port_(setup.shared_port != nullptr ? *setup.shared_port : own_port_) {
+      port_(setup.shared_port != nullptr ? *setup.shared_port : own_port_),
+      adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port) {
   if (setup_.payload == sim::Bytes{}) setup_.payload = network.spec().packet.payload;
   largest_unit_ = sim::min(setup.burst, setup.window / 8);  // so that the pipeline keeps its grain
 }
@@ -83,6 +83,10 @@ void Mover::open_cursors(const Move& move) {
 /// whole goes the way of its first byte.
 void Mover::look_up_block(const Move& move) {
   const auto block = network_.spec().interleave_block.count();
+  if (loaded_ > sim::Bytes{} && move.encoding.plain()) {
+    to_block_end_ = sim::Bytes{block};  // at the beginning of the next one
+    return;
+  }
   const auto within = static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) +
                       move.encoding.wire(loaded_).count();
   const std::int64_t room = move.encoding.data_in(block - within % block);
@@ -185,7 +189,7 @@ void Mover::store(const Unit& unit) {
   MoveTable::Entry& entry = moves_[unit.move];
   const Move& move = entry.move;
   const bool last = unit.offset + unit.bytes == move.bytes.count();
-  entry.issued = last;
+  if (last) entry.issued = true;
   if (move.stores_here) memory_.write(here_, unit.bytes, events_.now());
   net::ValuesId values = 0;
   if (payloads_ != nullptr) {
@@ -194,8 +198,9 @@ void Mover::store(const Unit& unit) {
   }
   if (move.to != Move::kNowhere) {
     send(move, unit, values);
-    for (MoveId copy : copies_) {
-      moves_[copy].issued = last;
+    for (std::size_t i = 0; stores_ > 1 && i < copies_.size(); ++i) {
+      const MoveId copy = copies_[i];
+      if (last) moves_[copy].issued = true;
       send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes, 0}, values);
     }
   } else {
@@ -262,7 +267,7 @@ void Mover::acknowledged(MoveId id, sim::Bytes bytes, sim::Time at) {
 /// Acknowledgements are known of before they are here, so the end of a move is an event.
 void Mover::finish_if_done(MoveId id) {
   const MoveTable::Entry& entry = moves_[id];
-  if (!entry.issued || entry.unacknowledged > sim::Bytes{}) return;
+  if (entry.unacknowledged > sim::Bytes{} || !entry.issued) return;
   if (entry.visible > events_.now()) {
     events_.schedule(entry.visible, sim::Priority::kWork, *this, kComplete + id);
   } else {

@@ -18,7 +18,7 @@
 
 namespace infold::gpu {
 
-class Mover final : public DataPath, public sim::Handler {
+class alignas(64) Mover final : public DataPath, public sim::Handler {
  public:
   /// When data can pass it: loads from memory, and what is polled for.
   struct Port {
@@ -79,37 +79,38 @@ class Mover final : public DataPath, public sim::Handler {
   void finish_if_done(MoveId id);
   void finish(MoveId id);
 
+  // There are hundreds of movers, so what a unit touches stands in few cache lines.
   Setup setup_;
   sim::EventQueue& events_;
   MemorySystem& memory_;
   net::Network& network_;
   MoveTable& moves_;
-  net::Payloads* payloads_;  // null: values off
-  sim::Pace port_pace_;
-  sim::Pace adder_pace_;
-  sim::Bytes largest_unit_;
-  sim::Bytes unit_size_;  // of the current move, in data
-  sim::Bytes unit_wire_;  // the same as it is stored
+  net::Payloads* payloads_;        // null: values off
+  net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
+  std::uint32_t seen_ = 0;         // of them, the first so many, whose received data are there
+  MoveId current_ = 0;
+  bool busy_ = false;
+  sim::Bytes in_flight_;
+  sim::Bytes on_the_way_;  // loads
   // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
   // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
   std::int64_t stores_ = 1;
-  std::vector<MoveId> copies_;  // of the current move
-  Port own_port_;
-  Port& port_;
-  sim::Bytes in_flight_;
-  sim::Bytes on_the_way_;  // loads
-  bool busy_ = false;
-  MoveId current_ = 0;
+  sim::Bytes unit_size_;     // of the current move, in data
+  sim::Bytes unit_wire_;     // the same as it is stored
   sim::Bytes loaded_;        // of the current move
   sim::Bytes to_load_;       // all of it
   sim::Bytes to_block_end_;  // data from there to the end of its block of interleaved addresses
   sim::Bytes available_;     // received data of the current move that are there, if they carry flags
-  std::uint32_t seen_ = 0;   // units being loaded, the first so many, whose received data are there
+  sim::Pace port_pace_;
+  Port& port_;
+  Port own_port_;
+  MemorySystem::Cursor here_;
+  std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
+  std::vector<MoveId> copies_;                                    // likewise
+  sim::Pace adder_pace_;
+  sim::Bytes largest_unit_;
   sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
   sim::Time polled_;
-  std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
-  MemorySystem::Cursor here_;
-  net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
 };
 
 }  // namespace infold::gpu

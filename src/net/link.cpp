@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "net/network.h"
@@ -14,17 +15,21 @@ Link::Link(Network& network, const Setup& setup)
     : network_(network),
       pace_(setup.rate),
       delay_(setup.latency + setup.far_latency),
-      lookahead_(setup.lookahead),
+      // Looking less far ahead costs events, and nothing else.
+      lookahead_ps_(
+          static_cast<std::uint32_t>(std::min<std::int64_t>(setup.lookahead.count_ps(), 0xffff'ffff))),
+      from_(setup.from),
       to_(setup.to),
       far_input_(static_cast<std::uint16_t>(setup.far_input)),
+      slipping_(network.packet_by_packet() ? std::uint8_t{0} : slipping_of(setup)),
       packet_by_packet_(network.packet_by_packet()),
       ordinary_(setup.speedup == 0),
+      errs_(setup.error_distance > sim::Bytes{}),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
-      slipping_(packet_by_packet_ ? std::uint8_t{0} : slipping_of(setup)),
       chance_(sim::mix(setup.id)),
       setup_(setup) {
-  if (setup.error_distance > sim::Bytes{}) to_error_ = draw_distance();
+  if (errs_) to_error_ = draw_distance();
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
@@ -104,7 +109,7 @@ void Link::schedule_wake(sim::Time at) {
 template <Link::Mode mode>
 void Link::send_all_known() {
   const sim::Time start = network_.events().now();
-  const sim::Time unknown = start + lookahead_;
+  const sim::Time unknown = start + sim::Time::ps(lookahead_ps_);
   for (sim::Time now = start;;) {
     sim::Time next = sim::Time::never();
     const Sent sent = send_one<mode>(now, next, start);
@@ -234,11 +239,11 @@ std::int64_t Link::draw_distance() {
 template <Link::Mode mode>
 [[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
                                                   Link* in, sim::Time start) {
-  if (to_error_ > 0) [[unlikely]]
+  if (errs_) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    network_.departed(packet, setup_.from, end);
+    network_.departed(packet, from_, end);
   } else {
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.

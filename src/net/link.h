@@ -182,32 +182,33 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time busy_until_;
   sim::Time wake_ = sim::Time::never();  // an older event for another time is stale
   sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
-  sim::Time lookahead_;                  // for so long nothing unknown can come up
+  std::uint32_t lookahead_ps_;           // for so long nothing unknown can come up
+  NodeId from_;
   NodeId to_;
   std::uint16_t far_input_;
   std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
   std::uint8_t last_channel_ = 0;
-  bool packet_by_packet_;
-  bool ordinary_;  // no input that is slower than this link or shares its way out with other outputs
+  std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
+  bool packet_by_packet_ : 1;
+  bool ordinary_ : 1;  // no input that is slower than this link or shares its way out with other outputs
+  bool errs_ : 1;      // there are bit errors
   std::array<Channel, kMostChannels> channels_;
 
   /// The buffer at the far end: what is free there again, and lots on their way back, by channel.
   alignas(64) std::array<FreedSpace, kMostChannels> freed_;
-  std::array<ReturningCredits, kMostChannels> returning_;
+  /// Data on the wire to their destination, first to arrive first.
+  RingBuffer<Packet> arriving_;
   Drain drain_;
+  std::array<ReturningCredits, kMostChannels> returning_;
 
   // Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
   // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
-  std::uint8_t slipping_;  // a bit a channel; none when there are no bursts
   std::uint64_t bursts_ = 0;
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;
   sim::Random chance_;
-
-  /// Data on the wire to their destination, first to arrive first.
-  RingBuffer<Packet> arriving_;
   Setup setup_;
 };
 

@@ -1,6 +1,7 @@
 // A set of waiting inputs that is served in turn: each gets its go before any gets a second.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,7 @@ class RoundRobin {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   explicit RoundRobin(int inputs)
-      : rest_(inputs > 64 ? new std::uint64_t[words_for(inputs)]() : nullptr), words_(words_for(inputs)) {}
+      : rest_(inputs > 128 ? new std::uint64_t[words_for(inputs)]() : nullptr), words_(words_for(inputs)) {}
 
   bool any() const { return waiting_ != 0; }
   void add(std::uint32_t input) {
@@ -30,7 +31,7 @@ class RoundRobin {
   std::uint32_t find(Ready ready) const {
     if (words_ == 1) {
       // The common chip: turn the word so that its turn comes first.
-      for (std::uint64_t bits = std::rotr(first_, turn_); bits != 0; bits &= bits - 1) {
+      for (std::uint64_t bits = std::rotr(first_[0], turn_); bits != 0; bits &= bits - 1) {
         const std::uint32_t input = (turn_ + static_cast<std::uint32_t>(std::countr_zero(bits))) % 64;
         if (ready(input)) return input;
       }
@@ -59,10 +60,10 @@ class RoundRobin {
   static std::uint32_t number(std::uint32_t word, std::uint64_t bits) {
     return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
-  std::uint64_t& word(std::uint32_t i) { return i == 0 ? first_ : rest_[i]; }
-  std::uint64_t word(std::uint32_t i) const { return i == 0 ? first_ : rest_[i]; }
+  std::uint64_t& word(std::uint32_t i) { return i < 2 ? first_[i] : rest_[i]; }
+  std::uint64_t word(std::uint32_t i) const { return i < 2 ? first_[i] : rest_[i]; }
 
-  std::uint64_t first_ = 0;  // most chips have at most 64 inputs: no second look-up for them
+  std::array<std::uint64_t, 2> first_{};  // most chips have at most 128 inputs: no second look-up for them
   std::unique_ptr<std::uint64_t[]> rest_;
   std::uint16_t waiting_ = 0;
   std::uint16_t words_;

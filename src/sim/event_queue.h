@@ -55,9 +55,11 @@ class EventQueue {
   bool run(std::uint64_t limit = ~std::uint64_t{0});
 
  private:
-  static constexpr int kSlotShift = 4;   // a slot spans 16 ps: an event or two on a busy machine
-  static constexpr int kSlotBits = 16;   // 65536 slots: a horizon of one microsecond, longer than a hop
-  static constexpr int kChunkBits = 13;  // 8192 slots: an eighth of the wheel
+  // A slot spans 128 ps: few events even on a busy machine. 8192 slots are a horizon of one microsecond,
+  // longer than a hop, and leave room for others in the host's caches.
+  static constexpr int kSlotShift = 7;
+  static constexpr int kSlotBits = 13;
+  static constexpr int kChunkBits = 10;  // 1024 slots: an eighth of the wheel
   static constexpr int kPriorityBits = 3;
   static constexpr std::uint64_t kSlots = std::uint64_t{1} << kSlotBits;
   static constexpr std::uint64_t kSlotMask = kSlots - 1;
