@@ -123,7 +123,11 @@ void Mover::load_more() {
     loaded_ += unit;
     to_block_end_ -= unit;
     if (to_block_end_ == sim::Bytes{}) look_up_block(move);
-    see_landed();
+    if (!polls && seen_ + 1 == loading_.size()) {
+      ++seen_;  // see_landed() would do no more
+    } else {
+      see_landed();
+    }
     if (loading_.size() == 1) await_first();
   }
 }
@@ -211,7 +215,7 @@ void Mover::store(const Unit& unit) {
     busy_ = false;
     move.client->move_issued(move.cookie);  // may start the next move, which may move the table
     finish_if_done(unit.move);
-  } else {
+  } else if (!window_is_full()) {
     load_more();
   }
 }

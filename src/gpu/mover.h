@@ -68,6 +68,11 @@ class alignas(64) Mover final : public DataPath, public sim::Handler {
   static constexpr std::uint32_t kComplete = 1;
 
   void handle(std::uint32_t event) override;
+  /// Whether the next unit must wait for others of this mover to leave.
+  bool window_is_full() const {
+    const bool whole = unit_size_ <= to_block_end_ && unit_size_ <= to_load_ - loaded_;
+    return whole && in_flight_ > sim::Bytes{} && in_flight_ + unit_wire_ * stores_ > setup_.window * stores_;
+  }
   void load_more();
   void see_landed();
   void await_first();
