@@ -111,6 +111,7 @@ template <class Spec>
 Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, Reading& reading) {
   chain_ids_.push_back(file.source.id);
   chain_shown_.push_back(file.source.shown);
+  if (!file.source.embedded) files_.push_back(file.source.shown);
   reading.file = file.source.shown;
   reading.read_gpu = [&](const YamlNode& node, gpu::GpuSpec& gpu, const std::string& path) {
     read_gpu_node(file, node, gpu, path, reading);

@@ -17,7 +17,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{16} << 20;
 constexpr YamlLimits kLimits{.children = 100'000, .nodes = 2'000'000, .brackets = 1'000'000};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 constexpr int kMostLists = 100'000;
@@ -186,7 +185,7 @@ Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
 }  // namespace
 
 Result<ProgramFile> load_program(const std::string& file) {
-  auto source = read_source(file, kLargest);
+  auto source = read_source(file, kLargestProgram);
   if (const auto* none = std::get_if<NoSource>(&source)) return at(file, {}, none->why);
   const auto& text = std::get<Source>(source).text;
   auto tree = parse_yaml(text, file, kLimits);
