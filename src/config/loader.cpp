@@ -17,6 +17,7 @@ constexpr std::size_t kLongestChain = 16;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestSummary = 300;
 constexpr std::size_t kLongestSource = 500;
+constexpr std::string_view kUnnamedGpu = "unnamed-gpu";
 
 template <class Spec>
 constexpr FileKind kKindOf = FileKind::kSystem;
@@ -170,6 +171,8 @@ Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
   Reading reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  // Neither the file nor a base names it: its figures are the file's and the defaults.
+  if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
   if (auto fault = validated(file, spec, reading)) return std::move(*fault);
   return spec;
 }

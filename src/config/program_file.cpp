@@ -101,6 +101,7 @@ class ProgramReader {
     map.field("collective", p.collective, "");
     std::int64_t bytes = 0;
     std::int64_t scratch = 0;
+    if (p.collective != coll::Collective::kBarrier) needs(map, "bytes");
     whole(map, "bytes", kMostBytes, bytes);
     whole(map, "scratch_bytes", kMostBytes, scratch);
     p.bytes = sim::Bytes{bytes};
@@ -161,6 +162,9 @@ class ProgramReader {
       if (!list.empty())
         return reading_.complain(node.at, fmt::format("rank {} channel {} a second time", rank, channel));
       if (steps == nullptr) continue;
+      if (steps->kind != YamlNode::Kind::kList)
+        return reading_.complain(steps->key_at,
+                                 fmt::format("steps: expected a list, not {}", kind_text(steps->kind)));
       for (const YamlNode& step : steps->children) {
         list.push_back(StepReader(step, reading_).read());
         places.push_back(step.at);

@@ -207,6 +207,17 @@ TEST_F(Files, AllThatIsReadIsKnown) {
   EXPECT_THAT(files_behind(no_yaml), UnorderedElementsAre(no_yaml));
 }
 
+TEST_F(Files, AGpuHasAName) {
+  const auto name = [&](std::string_view text) {
+    const auto loaded = load_system(write("s.yaml", text), {});
+    return ok(loaded) ? std::get<study::SystemSpec>(loaded).machine.gpu.name : error_of(loaded);
+  };
+  EXPECT_EQ(name("kind: system\ngpus: 4\n"), "unnamed-gpu");
+  EXPECT_EQ(name("kind: system\ngpu: {sms: 100}\n"), "unnamed-gpu");
+  EXPECT_EQ(name("kind: system\ngpu: {name: mine, sms: 100}\n"), "mine");
+  EXPECT_EQ(name("kind: system\nbase: hgx-h100\n"), "h100");
+}
+
 TEST_F(Files, NamesAreWords) {
   EXPECT_EQ(error(load_any(write("n.yaml", "kind: gpu\nname: 'a b'\n"), {})),
             "n.yaml:2:7: name: 'a b' is not a name (at most 64 of letters, digits, . _ - +)");
