@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/named_files.h"
 #include "cli/page.h"
 #include "cli/systems.h"
 #include "config/suggest.h"
@@ -72,6 +74,10 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
 /// Thrown when all was understood, so that nothing is carried out. The commands keep their callbacks, which
 /// own what their options are stored in.
 struct Understood {};
+/// Thrown when all was understood and something would be lost.
+struct Refused {
+  std::string why;
+};
 }  // namespace
 
 std::string refuse_words(const std::vector<std::string>& words) {
@@ -111,12 +117,17 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
   add_commands(app, typed_again(argc, argv), exit);
   if (is_unknown_command(app, argc, argv)) return kBadInput;
+  app.parse_complete_callback([&app] {
+    if (std::string why = refuse_same_file(app); !why.empty()) throw Refused{std::move(why)};
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
     app.exit(e);  // prints what --help and --version ask for
   } catch (const CLI::ParseError& e) {
     return bad_input(explain(app, e));
+  } catch (const Refused& e) {
+    return bad_input(e.why);
   }
   // Output that could not be written must not pass for done.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "cli/app.h"
+#include "config/program_file.h"
 #include "config/source.h"
 
 namespace infold::cli {
@@ -41,7 +42,7 @@ std::string build_mark(const std::set<std::string>& files) {
   if (files.empty()) return text;
   Mark contents;
   for (const std::string& file : files) {
-    const auto source = config::read_source(file, config::kLargestFile);
+    const auto source = config::read_source(file, config::kLargestProgram);
     contents.add(file);
     if (const auto* s = std::get_if<config::Source>(&source)) contents.add(s->text);
   }

@@ -1,4 +1,4 @@
-// What a result depends on beside its command: this very program, and the files that the command names.
+// What a result depends on beside its command: this very program, and the files that the command reads.
 #pragma once
 
 #include <set>
@@ -7,7 +7,7 @@
 namespace infold::cli {
 
 /// "0.1.0 (89abcdef01234567)", or with a mark of the files' contents too. Two runs with the same mark and the
-/// same command give the same result, as long as files that files build on stay as they are.
+/// same command give the same result.
 std::string build_mark(const std::set<std::string>& files);
 
 }  // namespace infold::cli

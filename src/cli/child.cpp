@@ -15,6 +15,7 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/named_files.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has no header for it
 
@@ -69,7 +70,7 @@ std::string refuse_child(const std::vector<std::string>& words) {
     return fmt::format("a file may run {}, not '{}'", fmt::join(kMay, ", "),
                        words.empty() ? "" : words.front());
   }
-  for (const std::string_view writes : {"--tune", "--report", "--trace"}) {
+  for (const std::string_view writes : kOutputs) {
     const auto is = [&](const std::string& w) {
       return w == writes || w.starts_with(fmt::format("{}=", writes));
     };

@@ -47,10 +47,6 @@ class BenchCommand {
         return bad_input(fmt::format("--delays: {} times for {} GPUs", options_.delays.size(), gpus_of(s)));
       }
     }
-    if (const int exit = refuse_same_file(
-            {{"--report", args_.page.file}, {"--trace", args_.trace.file}, {"--tune", args_.tune}});
-        exit != kDone)
-      return exit;
     if (const int exit = prepare_tuning(*systems); exit != kDone) return exit;
     PageWriter page(args_.page);
     if (const int exit = page.open(); exit != kDone) return exit;

@@ -8,7 +8,6 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
-#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -37,9 +36,6 @@ int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
   if (const int* exit = std::get_if<int>(&understood)) return *exit;
   TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
-  if (const int exit = refuse_same_file({{"--report", args.page.file}, {"--trace", args.trace.file}});
-      exit != kDone)
-    return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);

@@ -114,9 +114,6 @@ int study_command(const Arguments& args) {
     if (!add_window(w, args, loaded, job)) return kBadInput;
     job.windows.back().methods = study.methods;
   }
-  if (const int exit = refuse_same_file({{"--json-file", args.json_file}, {"--report", args.page.file}});
-      exit != kDone)
-    return exit;
   NamedOutput json_file({"--json-file", args.json_file});
   if (const int exit = json_file.open(); exit != kDone) return exit;
   PageWriter page(args.page);

@@ -5,17 +5,15 @@
 #include <csignal>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "cli/app.h"
 #include "cli/build_mark.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
-#include "cli/named_output.h"
+#include "cli/named_files.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
-#include "config/source.h"
 #include "config/sweep_file.h"
 #include "report/output_file.h"
 #include "report/sweep_report.h"
@@ -95,20 +93,6 @@ std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
   return systems;
 }
 
-std::set<std::string> files_of(const study::Sweep& sweep) {
-  std::set<std::string> files;
-  const auto look_at = [&](const std::string& word) {
-    if (config::is_file_reference(word)) files.insert(word);
-  };
-  for (const std::string& word : sweep.command) look_at(word);
-  for (const study::SweepAxis& axis : sweep.axes) {
-    for (const study::SweepColumn& column : axis.columns) {
-      for (const std::string& value : column.values) look_at(value);
-    }
-  }
-  return files;
-}
-
 /// As a user would run it, without what differs from run to run.
 std::optional<study::PointResult> run_point(std::vector<std::string> words) {
   // Points run side by side already.
@@ -173,20 +157,14 @@ int sweep_command(const Arguments& args) {
   if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
   const auto& file = std::get<config::SweepFile>(loaded);
   if (const auto error = refuse_words_of(file)) return bad_file(*error);
-  const std::string out = args.out.empty() ? file.stem : args.out;
-  const std::string database = out + ".db";
-  const std::string csv = out + ".csv";
-  if (const int exit = refuse_same_file(
-          {{"the sweep's database", database}, {"the sweep's table", csv}, {"--report", args.page.file}});
-      exit != kDone)
-    return exit;
+  const auto [database, csv] = results_of_sweep(args.out, file.stem);
   // Nobody should wait for a table that can not be written.
   if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
     return bad_input(*why);
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   auto opened = study::SweepStore::open(
-      {.path = database, .made_by = build_mark(files_of(file.sweep)), .fresh = args.fresh}, file.sweep);
+      {.path = database, .made_by = build_mark(files_read_by(file.sweep)), .fresh = args.fresh}, file.sweep);
   if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(*why);
   auto& store = std::get<study::SweepStore>(opened);
   const study::SweepOutcome outcome = run_points(file.sweep, store, args.jobs);

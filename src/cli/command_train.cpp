@@ -8,7 +8,6 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
-#include "cli/named_output.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
@@ -77,9 +76,6 @@ int train_command(const TrainArguments& args) {
   TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
   if (setup.job.gpus > 1 && setup.methods.size() != 1)
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
-  if (const int exit = refuse_same_file({{"--report", args.page.file}, {"--trace", args.trace.file}});
-      exit != kDone)
-    return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);

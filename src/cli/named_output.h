@@ -1,7 +1,6 @@
 // A file that an option of the command line names, and that a command writes when it is through.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +17,6 @@ struct OutputPlace {
 };
 /// For CLI11's check(): what is wrong with it as a file to write, as far as its name says.
 std::string refuse_no_name(const std::string& path);
-/// One of two files that are the same would be lost: kDone, or the exit code when that has been said.
-int refuse_same_file(std::initializer_list<OutputPlace> places);
 
 /// Does nothing if no file was asked for.
 class NamedOutput {

@@ -46,6 +46,19 @@ Result<AnySpec> widen(Result<Spec> r) {
   return AnySpec{std::move(std::get<Spec>(r))};
 }
 
+/// As its kind says.
+Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
+  switch (file.kind) {
+    case FileKind::kSystem:
+      return widen(loader.system(file));
+    case FileKind::kGpu:
+      return widen(loader.gpu(file));
+    case FileKind::kModel:
+      return widen(loader.model(file));
+  }
+  return Diagnostic{file.source.shown, 0, 0, "of no known kind"};
+}
+
 }  // namespace
 
 std::vector<PresetInfo> list_systems() {
@@ -85,17 +98,18 @@ Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate
   }
   Result<OpenFile> opened = open(kind, name_or_file);
   if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
-  const OpenFile& file = std::get<OpenFile>(opened);
   Loader loader(validate);
-  switch (file.kind) {
-    case FileKind::kSystem:
-      return widen(loader.system(file));
-    case FileKind::kGpu:
-      return widen(loader.gpu(file));
-    case FileKind::kModel:
-      return widen(loader.model(file));
-  }
-  return Diagnostic{std::string(name_or_file), 0, 0, "of no known kind"};
+  return load_with(loader, std::get<OpenFile>(opened));
+}
+
+std::vector<std::string> files_behind(std::string_view name_or_file) {
+  if (!is_file_reference(name_or_file)) return {};
+  const Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // of whatever kind it is
+  const auto* file = std::get_if<OpenFile>(&opened);
+  if (file == nullptr) return {std::string(name_or_file)};
+  Loader loader({});
+  load_with(loader, *file);
+  return loader.files();
 }
 
 }  // namespace infold::config

@@ -39,4 +39,8 @@ using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec, train::Model>;
 /// A file of any kind, as its `kind:` says; also takes the name of any preset.
 Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
 
+/// The files that loading it reads: itself, if it is a file, and those it builds on as far as they can be
+/// read.
+std::vector<std::string> files_behind(std::string_view name_or_file);
+
 }  // namespace infold::config

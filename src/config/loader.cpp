@@ -17,6 +17,7 @@ constexpr std::size_t kLongestChain = 16;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestSummary = 300;
 constexpr std::size_t kLongestSource = 500;
+constexpr std::string_view kUnnamedGpu = "unnamed-gpu";
 
 template <class Spec>
 constexpr FileKind kKindOf = FileKind::kSystem;
@@ -111,6 +112,7 @@ template <class Spec>
 Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, Reading& reading) {
   chain_ids_.push_back(file.source.id);
   chain_shown_.push_back(file.source.shown);
+  if (!file.source.embedded) files_.push_back(file.source.shown);
   reading.file = file.source.shown;
   reading.read_gpu = [&](const YamlNode& node, gpu::GpuSpec& gpu, const std::string& path) {
     read_gpu_node(file, node, gpu, path, reading);
@@ -169,6 +171,8 @@ Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
   Reading reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  // Neither the file nor a base names it: its figures are the file's and the defaults.
+  if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
   if (auto fault = validated(file, spec, reading)) return std::move(*fault);
   return spec;
 }

@@ -32,6 +32,9 @@ class Loader {
   Result<gpu::GpuSpec> gpu(const OpenFile& file);
   Result<train::Model> model(const OpenFile& file);
 
+  /// The files that were read, as messages name them; presets are none.
+  const std::vector<std::string>& files() const { return files_; }
+
  private:
   using Fault = std::optional<Diagnostic>;
 
@@ -48,6 +51,7 @@ class Loader {
   Validate validate_;
   std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before
   std::vector<std::string> chain_shown_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace infold::config

@@ -17,7 +17,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{16} << 20;
 constexpr YamlLimits kLimits{.children = 100'000, .nodes = 2'000'000, .brackets = 1'000'000};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 constexpr int kMostLists = 100'000;
@@ -102,6 +101,7 @@ class ProgramReader {
     map.field("collective", p.collective, "");
     std::int64_t bytes = 0;
     std::int64_t scratch = 0;
+    if (p.collective != coll::Collective::kBarrier) needs(map, "bytes");
     whole(map, "bytes", kMostBytes, bytes);
     whole(map, "scratch_bytes", kMostBytes, scratch);
     p.bytes = sim::Bytes{bytes};
@@ -162,6 +162,9 @@ class ProgramReader {
       if (!list.empty())
         return reading_.complain(node.at, fmt::format("rank {} channel {} a second time", rank, channel));
       if (steps == nullptr) continue;
+      if (steps->kind != YamlNode::Kind::kList)
+        return reading_.complain(steps->key_at,
+                                 fmt::format("steps: expected a list, not {}", kind_text(steps->kind)));
       for (const YamlNode& step : steps->children) {
         list.push_back(StepReader(step, reading_).read());
         places.push_back(step.at);
@@ -186,7 +189,7 @@ Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
 }  // namespace
 
 Result<ProgramFile> load_program(const std::string& file) {
-  auto source = read_source(file, kLargest);
+  auto source = read_source(file, kLargestProgram);
   if (const auto* none = std::get_if<NoSource>(&source)) return at(file, {}, none->why);
   const auto& text = std::get<Source>(source).text;
   auto tree = parse_yaml(text, file, kLimits);

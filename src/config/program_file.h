@@ -1,6 +1,7 @@
 // A program of a collective as a file: what `infold program show --json` prints, or the same as YAML.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "config/diagnostic.h"
 
 namespace infold::config {
+
+inline constexpr std::size_t kLargestProgram = std::size_t{16} << 20;
 
 struct ProgramFile {
   coll::Program program;

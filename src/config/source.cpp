@@ -77,6 +77,10 @@ bool is_file_reference(std::string_view reference) {
          reference.ends_with(".yml");
 }
 
+std::string stem_of(std::string_view reference) {
+  return is_file_reference(reference) ? fs::path(reference).stem().string() : std::string(reference);
+}
+
 std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from) {
   if (reference.find('\0') != std::string_view::npos) return NoSource{"a name can not hold a NUL byte"};
   if (!is_file_reference(reference)) return from_preset(kind, reference);

@@ -34,6 +34,9 @@ struct NoSource {
 /// An argument with a '/' or ending in .yaml or .yml is a file, anything else the name of a preset.
 bool is_file_reference(std::string_view reference);
 
+/// The name that what is referred to goes by, if it gives none itself.
+std::string stem_of(std::string_view reference);
+
 /// The preset or file of that kind. `from` is the source that refers to it, null for the command line.
 std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from);
 

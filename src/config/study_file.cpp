@@ -133,6 +133,8 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   const YamlNode* windows = reader.take("windows");
   reader.finish();
   need(root, {"kind", "methods"}, reading);
+  if (root.kind == YamlNode::Kind::kMap && cases == nullptr && windows == nullptr)
+    reading.complain(root.at, "there is nothing to do: neither 'cases' nor 'windows'");
   read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);

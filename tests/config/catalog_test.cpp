@@ -13,6 +13,8 @@ using namespace sim::literals;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 study::SystemSpec system_of(std::string_view name) {
   Result<study::SystemSpec> r = load_system(name, {});
@@ -188,6 +190,32 @@ TEST_F(Files, TheValidatorSeesTheWholeSystem) {
   };
   EXPECT_TRUE(ok(load_system(path, accept)));
   EXPECT_EQ(seen, 306);
+}
+
+TEST_F(Files, AllThatIsReadIsKnown) {
+  const std::string gpu = write("parts/gpu.yaml", "kind: gpu\nbase: deeper/gpu.yaml\n");
+  const std::string deeper = write("parts/deeper/gpu.yaml", "kind: gpu\nbase: h100\n");
+  const std::string base = write("base.yaml", "kind: system\nbase: dgx-a100\ngpu: {base: parts/gpu.yaml}\n");
+  const std::string top = write("top.yaml", "kind: system\nbase: ./base.yaml\n");
+  EXPECT_THAT(files_behind(top), UnorderedElementsAre(top, base, gpu, deeper));
+  EXPECT_THAT(files_behind(gpu), UnorderedElementsAre(gpu, deeper));
+  EXPECT_THAT(files_behind("dgx-a100"), IsEmpty());
+  // What is wrong in a file does not hide it.
+  const std::string wrong = write("wrong.yaml", "kind: system\nbase: base.yaml\ngpus: many\n");
+  EXPECT_THAT(files_behind(wrong), UnorderedElementsAre(wrong, base, gpu, deeper));
+  const std::string no_yaml = write("no.yaml", "{");
+  EXPECT_THAT(files_behind(no_yaml), UnorderedElementsAre(no_yaml));
+}
+
+TEST_F(Files, AGpuHasAName) {
+  const auto name = [&](std::string_view text) {
+    const auto loaded = load_system(write("s.yaml", text), {});
+    return ok(loaded) ? std::get<study::SystemSpec>(loaded).machine.gpu.name : error_of(loaded);
+  };
+  EXPECT_EQ(name("kind: system\ngpus: 4\n"), "unnamed-gpu");
+  EXPECT_EQ(name("kind: system\ngpu: {sms: 100}\n"), "unnamed-gpu");
+  EXPECT_EQ(name("kind: system\ngpu: {name: mine, sms: 100}\n"), "mine");
+  EXPECT_EQ(name("kind: system\nbase: hgx-h100\n"), "h100");
 }
 
 TEST_F(Files, NamesAreWords) {

@@ -1,0 +1,36 @@
+// The files that a command line names, to be read or to be written, whatever the command: none is written
+// twice, and none that is read is written over.
+#pragma once
+
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "study/sweep.h"
+
+namespace CLI {
+class App;
+}
+
+namespace infold::cli {
+
+/// The options that name a file to write.
+inline constexpr std::array<std::string_view, 4> kOutputs = {"--json-file", "--report", "--trace", "--tune"};
+
+/// Where a sweep's results go.
+struct SweepResults {
+  std::string database;
+  std::string csv;
+};
+/// `out` is as typed, or empty: then they go by the name of the sweep's file.
+SweepResults results_of_sweep(const std::string& out, const std::string& stem);
+
+/// The files that a sweep's commands read, and those that they build on.
+std::set<std::string> files_read_by(const study::Sweep& sweep);
+
+/// Which of the files that a command line names would be lost, in one line; or empty. Requires: it was
+/// parsed.
+std::string refuse_same_file(const CLI::App& app);
+
+}  // namespace infold::cli
