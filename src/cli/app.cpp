@@ -1,9 +1,14 @@
 // Puts the commands together and turns every error of the command line into one clear line and exit code 2.
 #include "cli/app.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -99,7 +104,36 @@ std::string refuse_words(const std::vector<std::string>& words) {
   return {};
 }
 
+namespace {
+/// A standard stream that is closed would be the next file that is opened. Now it is one that can not be
+/// used.
+void keep_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF && ::open("/dev/null", O_RDONLY) != stream) return;
+  }
+}
+
+/// Who closed a pipe has seen enough, and needs no complaint.
+bool reader_has_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+/// An option to which nothing is given, as by a script's variable that was not set; or empty.
+std::string refuse_empty(const CLI::App& app) {
+  for (const CLI::App* command = &app;; command = command->get_subcommands().front()) {
+    for (const CLI::Option* option : command->get_options()) {
+      const auto& given = option->results();
+      if (option->count() > 0 && std::find(given.begin(), given.end(), "") != given.end())
+        return fmt::format("{}: nothing is given", option->get_name());
+    }
+    if (command->get_subcommands().empty()) return {};
+  }
+}
+}  // namespace
+
 int run(int argc, char** argv) {
+  keep_standard_streams();
   watch_for_interrupt();
   int exit = kDone;
   CLI::App app{"infold: simulates collectives on multi-GPU machines, packet by packet", "infold"};
@@ -118,6 +152,7 @@ int run(int argc, char** argv) {
   add_commands(app, typed_again(argc, argv), exit);
   if (is_unknown_command(app, argc, argv)) return kBadInput;
   app.parse_complete_callback([&app] {
+    if (std::string why = refuse_empty(app); !why.empty()) throw Refused{std::move(why)};
     if (std::string why = refuse_same_file(app); !why.empty()) throw Refused{std::move(why)};
   });
   try {
@@ -131,7 +166,7 @@ int run(int argc, char** argv) {
   }
   // Output that could not be written must not pass for done.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    bad_input("can not write to standard output");
+    if (!reader_has_gone()) bad_input("can not write to standard output");
     return kFailed;
   }
   return exit;

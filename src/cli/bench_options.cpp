@@ -219,7 +219,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("--tuning", a.tuning, "auto chooses by this file, which --tune wrote");
   c.add_option("--skew", a.skew, "each rank starts late by up to so much, e.g. 20us");
   c.add_option("--delays", a.delays, "or by so much, one time a rank with commas; never: it does not come");
-  c.add_option("--seed", a.seed, "of --skew")->capture_default_str();
+  c.add_option("--seed", a.seed, "of --skew")->capture_default_str()->check(refuse_no_seed);
   c.add_option(
       "--fail", a.fail,
       "a switch plane or a link to it fails while the collective runs, e.g. plane:2@20us, link:2@20us");

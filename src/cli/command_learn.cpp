@@ -128,9 +128,15 @@ void add_learn(CLI::App& app, int& exit) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--rate", args->rate, "by which weights follow the gradient")
+      ->check([](const std::string& typed) {
+        // What is no number lies in every range.
+        return typed.find_first_of("nN") == std::string::npos ? "" : "a number from 1e-06 to 10";
+      })
       ->check(CLI::Range(1e-6, 10.0))
       ->capture_default_str();
-  command->add_option("--seed", args->seed, "of data and first weights")->capture_default_str();
+  command->add_option("--seed", args->seed, "of data and first weights")
+      ->capture_default_str()
+      ->check(refuse_no_seed);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--json", args->json, "print JSON");

@@ -128,7 +128,7 @@ Comparisons compare(const Rows& rows, const Commands& commands, const std::strin
   for (const auto& row : rows) {
     std::string why;
     const auto figure = commands.figure(row, more, why);
-    if (!figure && complain) fmt::print(stderr, "infold: {}: {}\n", row.id, why);
+    if (!figure && complain) bad_input(fmt::format("{}: {}", row.id, why));
     out.push_back(figure ? std::optional(study::compare(row, *figure)) : std::nullopt);
   }
   return out;

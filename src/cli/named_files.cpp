@@ -19,6 +19,7 @@
 #include "config/sweep_file.h"
 #include "config/text.h"
 #include "config/validation_file.h"
+#include "study/sweep_store.h"
 
 namespace infold::cli {
 
@@ -134,8 +135,10 @@ std::vector<OutputPlace> outputs_of(const CLI::App& command) {
   std::vector<OutputPlace> places;
   if (command.get_name() == "sweep") {
     const std::string sweep = typed(command, "file");
-    auto [database, csv] = results_of_sweep(typed(command, "--out"), config::stem_of(sweep));
-    places = {{"the sweep's database", std::move(database)}, {"the sweep's table", std::move(csv)}};
+    const auto [database, csv] = results_of_sweep(typed(command, "--out"), config::stem_of(sweep));
+    places = {{"the sweep's database", database}, {"the sweep's table", csv}};
+    for (const std::string_view beside : study::SweepStore::kBeside)
+      places.push_back({"the sweep's database", fmt::format("{}{}", database, beside)});
   }
   for (const std::string_view option : kOutputs) {
     if (std::string path = typed(command, option); !path.empty()) places.push_back({option, std::move(path)});

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "cli/systems.h"
+
 namespace infold::cli {
 
 namespace {
@@ -37,19 +39,19 @@ void Progress::show(const std::string& what, double share) {
   next_ = now + std::chrono::milliseconds(200);
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(share * kWidth);
-  fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:.{}f} %", what, "", filled, "", kWidth - filled,
-             share * 100, share < 0.1 ? 2 : 0);
+  complain(fmt::format("\r\033[K{} [{:=<{}}{: <{}}] {:.{}f} %", what, "", filled, "", kWidth - filled,
+                       share * 100, share < 0.1 ? 2 : 0));
   // The first moments of a run say little about the rest.
   const std::chrono::duration<double> spent = now - begun_;
   if (share > first_ && spent > std::chrono::seconds(2))
-    fmt::print(stderr, ", {} left", duration(spent.count() / (share - first_) * (1 - share)));
+    complain(fmt::format(", {} left", duration(spent.count() / (share - first_) * (1 - share))));
   std::fflush(stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\033[K");
+  complain("\r\033[K");
   std::fflush(stderr);
   shown_ = false;
 }

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <system_error>
 
 #include "cli/app.h"
 #include "config/catalog.h"
@@ -24,24 +27,40 @@ std::vector<std::string> split(const std::string& list) {
   }
 }
 
+std::string refuse_no_seed(const std::string& typed) {
+  std::uint64_t value = 0;
+  const char* end = typed.data() + typed.size();
+  const auto [stopped, error] = std::from_chars(typed.data(), end, value);
+  return error == std::errc{} && stopped == end ? ""
+                                                : fmt::format("'{}' is not a whole number from 0 on", typed);
+}
+
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
-int bad_input(const std::string& message) {
-  std::string line = message;
-  // What was typed may hold anything, and is repeated in messages.
+void complain(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+namespace {
+/// What was typed may hold anything, and is repeated in messages.
+int complain_in_one_line(std::string line) {
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  fmt::print(stderr, "infold: {}\n", line);
+  complain(line + '\n');
   return kBadInput;
+}
+}  // namespace
+
+int bad_input(const std::string& message) {
+  return complain_in_one_line(fmt::format("infold: {}", message));
 }
 
 int bad_file(const config::Diagnostic& error) {
   if (error.file.empty()) return bad_input(error.message);
-  fmt::print(stderr, "{}\n", config::to_string(error));
-  return kBadInput;
+  return complain_in_one_line(config::to_string(error));
 }
 
 std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,

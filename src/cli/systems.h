@@ -22,8 +22,14 @@ std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<
 /// "a,b,c" as its parts.
 std::vector<std::string> split(const std::string& list);
 
+/// For options: what is no whole number of 64 bits is refused (CLI11 takes "-1" for a large one).
+std::string refuse_no_seed(const std::string& typed);
+
 /// Prints results to standard output. Failures are noticed once, when the program ends (app.cpp).
 void print(std::string_view text);
+
+/// Prints to standard error. What nobody can read there is lost, and no reason to fail.
+void complain(std::string_view text);
 
 /// Prints one line of complaint to standard error, and returns the exit code for it.
 int bad_input(const std::string& message);

@@ -46,6 +46,11 @@ void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Rea
   read_list(list, "methods", methods, reading, read);
 }
 
+void need_one(const std::string& system, const YamlNode& node, const std::string& path, Reading& reading) {
+  if (system.find(',') != std::string::npos)
+    reading.complain(node.at, fmt::format("{}.system: one system at a time", path));
+}
+
 StudyCase read_case(const YamlNode& node, const std::string& path, Reading& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
@@ -62,6 +67,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, Reading& read
   read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();
   need(node, {"system", "model"}, reading);
+  need_one(c.system, node, path, reading);
   return c;
 }
 
@@ -76,6 +82,7 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, Reading& 
   reader.field("factor", w.factor, sim::between(2, 1024), "");
   reader.finish();
   need(node, {"system"}, reading);
+  need_one(w.system, node, path, reading);
   if (w.from > w.to) reading.complain(node.at, fmt::format("{}: from is more than to", path));
   return w;
 }

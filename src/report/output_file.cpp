@@ -19,6 +19,18 @@ std::string because(const std::string& path) {
   return fmt::format("can not write {}: {}", path, std::strerror(errno));
 }
 
+/// What is printed goes there, and would be lost with the file that is replaced.
+bool is_standard_stream(const std::filesystem::path& path) {
+  struct stat file {};
+  struct stat stream {};
+  if (stat(path.c_str(), &file) != 0) return false;
+  for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(number, &stream) == 0 && stream.st_dev == file.st_dev && stream.st_ino == file.st_ino)
+      return true;
+  }
+  return false;
+}
+
 /// Others may read it as any file of this user: a temporary file is private at first.
 void use_default_rights(int file) {
   const mode_t mask = umask(0);
@@ -41,6 +53,7 @@ std::variant<OutputFile, std::string> OutputFile::open(const std::string& path) 
   // Putting a file in the place of a device would take the device away.
   if (fs::exists(status) && !fs::is_regular_file(status))
     return fmt::format("can not write {}: it is not a file", path);
+  if (is_standard_stream(target)) return fmt::format("can not write {}: other output goes there", path);
   if (fs::exists(status) && access(target.c_str(), W_OK) != 0) return because(path);
   std::string temporary = fmt::format("{}.XXXXXX", target.string());
   const int file = mkostemp(temporary.data(), O_CLOEXEC);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 namespace infold::study {
 
@@ -49,6 +50,16 @@ std::string difference(std::string_view before, std::string_view now) {
     now.remove_prefix(std::min(now.size(), b.size() + 1));
   }
   return {};
+}
+
+/// Whether a file is there that this is not going to write over: any but one that was left behind here.
+bool is_somebodys(const std::string& path) {
+  constexpr std::string_view kDatabase = "SQLite format 3";
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kDatabase.size(), '\0');
+  if (!file.is_open()) return std::filesystem::exists(path);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return file.gcount() > 0 && head != kDatabase;
 }
 
 constexpr std::string_view kShort = "...";
@@ -110,6 +121,8 @@ std::variant<SweepStore, std::string> SweepStore::open(const Options& options, c
   SweepStore store;
   store.path_ = options.path;
   store.column_names_ = sweep.columns();
+  if (is_somebodys(store.path_ + ".new"))
+    return fmt::format("{}.new is in the way: it is not a sweep's database", store.path_);
   std::string wrong = store.connect();
   if (wrong.empty()) wrong = store.begin(options, sweep);
   if (!wrong.empty()) return wrong;

@@ -2,6 +2,7 @@
 // however it ends, so a sweep goes on where it was. See docs/sweeps.md for its tables.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -44,6 +45,9 @@ class SweepStore {
     std::string made_by;  ///< what gives the same results on every run; others' are not gone on with
     bool fresh = false;   ///< throw away what is there, if it is a sweep's
   };
+  /// What the names of files end with that come and go beside the database: SQLite's own, and the one that
+  /// takes its place at the end.
+  static constexpr std::array<std::string_view, 4> kBeside = {"-wal", "-shm", "-journal", ".new"};
   /// Creates the database, or opens that of the same sweep. Otherwise: why not. One process at a time.
   static std::variant<SweepStore, std::string> open(const Options& options, const Sweep& sweep);
 
