@@ -121,8 +121,8 @@ std::variant<SweepStore, std::string> SweepStore::open(const Options& options, c
   SweepStore store;
   store.path_ = options.path;
   store.column_names_ = sweep.columns();
-  if (is_somebodys(store.path_ + ".new"))
-    return fmt::format("{}.new is in the way: it is not a sweep's database", store.path_);
+  if (const std::string copy = store.path_ + kCopy; is_somebodys(copy))
+    return fmt::format("{} is in the way: it is not a sweep's database", copy);
   std::string wrong = store.connect();
   if (wrong.empty()) wrong = store.begin(options, sweep);
   if (!wrong.empty()) return wrong;
@@ -254,7 +254,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     select += fmt::format(" LEFT JOIN json_each(p.result, {}) r", sql_text(fmt::format("$.{}", rows)));
   // A file that is made anew by the same statements has the same bytes, whatever happened to the old one; put
   // in its place it is there whole or not at all.
-  const std::string copy = path_ + ".new";
+  const std::string copy = path_ + kCopy;
   std::remove(copy.c_str());
   std::string made = execute(
       fmt::format("ATTACH {} AS done; BEGIN; {}CREATE VIEW done.results AS {} ORDER BY p.point; "
