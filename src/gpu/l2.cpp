@@ -31,7 +31,7 @@ L2::Line& L2::add(std::uint64_t key) {
     free_ = lines_[i].next_in_bucket;
   }
   std::uint32_t& bucket = buckets_[bucket_of(key)];
-  lines_[i] = Line{.key = key, .ready = {}, .next_in_bucket = bucket};
+  lines_[i] = Line{.key = key & L2::kKeyMask, .ready = {}, .next_in_bucket = bucket};
   bucket = i;
   link_newest(i);
   return lines_[i];

@@ -13,6 +13,7 @@
 #include "gpu/actor.h"
 #include "gpu/gpu_spec.h"
 #include "gpu/tensor.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
@@ -20,15 +21,18 @@ namespace infold::gpu {
 class L2 {
  public:
   struct Line {
-    std::uint64_t key = 0;
-    sim::Time ready;           ///< when what was fetched last is here
-    std::uint32_t filled = 0;  ///< bytes that are here
-    std::uint32_t dirty = 0;   ///< of those, bytes that memory does not have
+    std::uint64_t key : 56 = 0;
+    std::uint64_t writer : 8 = 0;  ///< index of the actor whose the dirty bytes are
+    sim::Time ready;               ///< when what was fetched last is here
+    std::uint16_t filled = 0;      ///< bytes that are here
+    std::uint16_t dirty = 0;       ///< of those, bytes that memory does not have
     std::uint32_t newer = kNone;
     std::uint32_t older = kNone;
     std::uint32_t next_in_bucket = kNone;
-    Actor writer = Actor::kCompute;  ///< whose the dirty bytes are
   };
+  static_assert(sizeof(Line) == 32, "two lines to one of the host's");
+  static constexpr std::uint32_t kMostBytes = 0xffff;                      ///< of a block
+  static constexpr std::uint64_t kKeyMask = (std::uint64_t{1} << 56) - 1;  ///< keys count blocks
 
   explicit L2(const GpuSpec& spec);
 
@@ -52,8 +56,9 @@ class L2 {
 
   /// The line holds `bytes` from now on. Requires: it is the most recently used.
   void grow(Line& line, std::uint32_t bytes) {
+    INFOLD_DCHECK(bytes <= kMostBytes, "a block is small");
     occupied_ += charge(bytes) - charge(line.filled);
-    line.filled = bytes;
+    line.filled = static_cast<std::uint16_t>(bytes);
   }
 
   /// Takes out the least recently used line while there is too much; gives its dirty bytes to `write_back`.

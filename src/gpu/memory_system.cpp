@@ -23,8 +23,8 @@ MemorySystem::MemorySystem(const GpuSpec& spec, const Contention& contention)
 sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
   sim::Time taken = now;
   l2.make_room([&](const L2::Line& line) {
-    traffic_[line.writer].hbm_written += line.dirty;
-    taken = sim::max(taken, hbm_[index_of(line.writer)]->write(line.key, line.dirty, now));
+    traffic_.of[line.writer].hbm_written += line.dirty;
+    taken = sim::max(taken, hbm_[line.writer]->write(line.key, line.dirty, now));
   });
   return taken;
 }
@@ -48,8 +48,8 @@ sim::Time MemorySystem::allocate(Actor actor, const Block& block, std::uint32_t 
   L2& l2 = *l2_[index_of(actor)];
   l2.prefetch_oldest();
   L2::Line& line = l2.use(block.key);
-  line.writer = actor;
-  line.dirty = std::min(line.dirty + n, block.bytes);
+  line.writer = static_cast<std::uint8_t>(index_of(actor));
+  line.dirty = static_cast<std::uint16_t>(std::min(line.dirty + n, block.bytes));
   if (line.dirty <= line.filled) return now;
   l2.prefetch_oldest_bucket();
   l2.grow(line, line.dirty);
