@@ -98,7 +98,7 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
   net::Packet packet;
   packet.kind = net::PacketKind::kSignal;
   packet.flow = signal;
-  packet.payload = kFlagBytes;
+  packet.payload = net::kFlagBytes;
   packet.source = id_;
   packet.destination = to;
   packet.spread = static_cast<std::uint16_t>(signal);  // different flags, different links

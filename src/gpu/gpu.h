@@ -52,7 +52,6 @@ class Gpu final : public net::Endpoint {
   int workgroups() const { return taken_; }
 
  private:
-  static constexpr std::uint32_t kFlagBytes = 8;
   sim::Time receive(const net::Packet& packet) override;
   void expect(const net::Packet& packet) override;
   void departed(const net::Packet& packet) override;

@@ -77,6 +77,10 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.
       if (!blueprint.is_gpu(from) && spec.switch_chip.speedup == 0)
         s.lookahead = spec.link.latency + spec.switch_chip.latency;
+      // An arbiter that lets a control packet pass chooses at the same time who goes behind it: half the
+      // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
+      if (blueprint.is_gpu(from) && packet_by_packet && spec.switch_chip.speedup == 0)
+        s.lookahead = sim::Pace(s.rate).time(wire_.largest_control()) + sim::Time::ps(1);
       // A unit acts when packets arrive, which the links of its switch can not foresee.
       if (in_network.units) s.lookahead = sim::min(s.lookahead, in_network.latency);
       s.buffer = spec.switch_chip.buffer;

@@ -73,6 +73,8 @@ struct Packet {
   std::uint8_t channel = 0;  ///< virtual channel of the buffer that holds it; kept by the links
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
+/// Of a flag.
+inline constexpr std::uint16_t kFlagBytes = 8;
 inline constexpr std::int64_t kMaxPayload = 0xffff;
 
 /// The bytes a packet takes on a wire.
@@ -88,6 +90,10 @@ class WireCost {
     for (const PacketKind kind : {PacketKind::kLoadReduce, PacketKind::kReminder})
       per_packet_[static_cast<std::size_t>(kind)] = static_cast<std::int32_t>(request.count());
     largest_ = sim::max(largest_, sim::max(payload + header, request));
+  }
+  /// Of what a GPU sends as control: an acknowledgement, or a flag.
+  sim::Bytes largest_control() const {
+    return sim::max(of_one(PacketKind::kAck, 0), of_one(PacketKind::kSignal, kFlagBytes));
   }
   /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
   sim::Bytes largest_packet() const { return largest_; }
