@@ -32,12 +32,6 @@ struct Arguments {
   PageArguments page;
 };
 
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  constexpr std::string_view kOwn = "infold: ";
-  return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
-}
-
 /// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
 std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file) {
   const study::Sweep& sweep = file.sweep;
@@ -106,7 +100,7 @@ std::optional<study::PointResult> run_point(std::vector<std::string> words) {
   result.result = report::one_line_json(child.out).value_or("");
   if (child.exit == kDone && !result.result.empty()) return result;
   result.status = child.exit == kBadInput ? study::PointStatus::kRefused : study::PointStatus::kFailed;
-  result.message = first_line(child.err);
+  result.message = complaint_of(child);
   if (child.signal != 0) result.message = fmt::format("ended by signal {}: {}", child.signal, result.message);
   if (result.message.empty()) result.message = fmt::format("exit code {}", child.exit);
   return result;

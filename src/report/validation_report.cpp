@@ -23,6 +23,9 @@ double rounded(double v) {
 std::string verdict(const std::optional<study::Comparison>& c) {
   return !c ? "failed" : c->within ? "within" : "MISSED";
 }
+std::string why_missed(const study::ValidationRow& row) {
+  return row.missing.empty() ? "not explained" : row.missing;
+}
 std::string sentence(const ValidationReport& r) {
   const study::ValidationSummary s = study::summary(r.rows, r.comparisons);
   std::string text =
@@ -47,7 +50,14 @@ std::string validation_text(const ValidationReport& r) {
         fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}  {:>7}\n", row.id, widest, figure(row.published),
                     c ? figure(c->simulated) : "-", row.unit, c ? percent(c->error) : "-", verdict(c));
   }
-  return text + "\n" + sentence(r) + ".\n";
+  text += fmt::format("\n{}.\n", sentence(r));
+  const char* lead = "Missed, and what is believed to be missing:\n";
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    if (!r.comparisons[i] || r.comparisons[i]->within) continue;
+    text += fmt::format("{}  {}: {}\n", lead, r.rows[i].id, why_missed(r.rows[i]));
+    lead = "";
+  }
+  return text;
 }
 
 std::string validation_json(const ValidationReport& r) {
@@ -139,8 +149,7 @@ std::string validation_markdown(const ValidationReport& r,
   for (std::size_t i = 0; i < r.rows.size(); ++i) {
     if (r.comparisons[i] && r.comparisons[i]->within) continue;
     any = true;
-    const auto& row = r.rows[i];
-    text += fmt::format("- `{}`: {}\n", row.id, row.missing.empty() ? "not explained" : row.missing);
+    text += fmt::format("- `{}`: {}\n", r.rows[i].id, why_missed(r.rows[i]));
   }
   if (!any) text += "Nothing.\n";
   text += constants_markdown(r, constants);

@@ -12,6 +12,9 @@ namespace infold::study {
 struct Reading {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
+  /// file:line:column of either, for messages.
+  std::string run_at;
+  std::string read_at;
 };
 
 struct ValidationRow {

@@ -62,6 +62,28 @@ TEST_F(ValidationFile, RefusesAPathThatIsNone) {
   EXPECT_THAT(complaint(row("10", "time_us")), testing::HasSubstr("read: expected a path such as"));
 }
 
+TEST_F(ValidationFile, KnowsWhereCommandsAndPathsStand) {
+  std::ofstream(path) << "kind: validation\nrows:\n"
+                      << row("10", "/a", ",\n over: {run: list gpus, read: /b}");
+  const auto loaded = load_validation(path);
+  ASSERT_TRUE(ok(loaded));
+  const auto& r = std::get<study::Validation>(loaded).rows.front();
+  EXPECT_EQ(r.figure.run_at, path + ":3:67");
+  EXPECT_EQ(r.figure.read_at, path + ":3:87");
+  EXPECT_EQ(r.over->run_at, path + ":4:14");
+  EXPECT_EQ(r.over->read_at, path + ":4:31");
+}
+
+TEST_F(ValidationFile, RefusesAConstantThatIsNoParameter) {
+  const auto with = [&](const std::string& set) {
+    return complaint(row() + "constants:\n  - {set: " + set + ", about: a}\n");
+  };
+  EXPECT_EQ(with("gpu.launch"), "taken");
+  EXPECT_THAT(with("gpu.lunch"), testing::StartsWith("5:11: set: unknown"));
+  EXPECT_THAT(with("gpu"), testing::StartsWith("5:11: set: "));
+  EXPECT_THAT(with("fabric.topology"), testing::StartsWith("5:11: set: "));
+}
+
 TEST_F(ValidationFile, RefusesMissingUnknownAndDoubleKeys) {
   EXPECT_THAT(complaint("  - {id: a}\n"), testing::HasSubstr("missing key 'quantity'"));
   EXPECT_THAT(complaint(row("10", "/a", ", sorce: s")), testing::HasSubstr("did you mean 'source'"));

@@ -31,6 +31,7 @@ TEST(ValidationReport, TellsMissedFromFailed) {
   const ValidationReport report{rows, comparisons};
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 of 3 figures within"));
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 could not be run"));
+  EXPECT_THAT(validation_text(report), testing::EndsWith("missing:\n  b: a mechanism\n"));
   const std::string page =
       validation_markdown(report, {{"gpu.launch", "a delay", {"a"}}, {"gpu.fence", "another", {}}});
   EXPECT_THAT(page, testing::HasSubstr("- `b`: a mechanism"));
