@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "study/file_behind.h"
+
 namespace infold::study {
 
 namespace {
@@ -55,9 +57,13 @@ std::string difference(std::string_view before, std::string_view now) {
 /// Whether a file is there that this is not going to write over: any but one that was left behind here.
 bool is_somebodys(const std::string& path) {
   constexpr std::string_view kDatabase = "SQLite format 3";
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  // Looking into a pipe would wait for somebody to fill it.
+  if (!std::filesystem::is_regular_file(status)) return std::filesystem::exists(status);
   std::ifstream file(path, std::ios::binary);
   std::string head(kDatabase.size(), '\0');
-  if (!file.is_open()) return std::filesystem::exists(path);
+  if (!file.is_open()) return true;
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   return file.gcount() > 0 && head != kDatabase;
 }
@@ -110,7 +116,7 @@ std::string SweepStore::prepare(const std::string& sql, Statement& statement) co
 
 std::string SweepStore::connect() {
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = sqlite3_open_v2(file_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(raw);
   if (raw == nullptr) return fmt::format("can not write {}: no memory", path_);
   if (code != SQLITE_OK) return why();
@@ -120,8 +126,13 @@ std::string SweepStore::connect() {
 std::variant<SweepStore, std::string> SweepStore::open(const Options& options, const Sweep& sweep) {
   SweepStore store;
   store.path_ = options.path;
+  store.file_ = file_behind(options.path).string();
   store.column_names_ = sweep.columns();
-  if (const std::string copy = store.path_ + kCopy; is_somebodys(copy))
+  std::error_code error;
+  const auto status = std::filesystem::status(store.file_, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return fmt::format("can not write {}: it is not a file", store.path_);
+  if (const std::string copy = store.file_ + kCopy; is_somebodys(copy))
     return fmt::format("{} is in the way: it is not a sweep's database", copy);
   std::string wrong = store.connect();
   if (wrong.empty()) wrong = store.begin(options, sweep);
@@ -254,7 +265,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     select += fmt::format(" LEFT JOIN json_each(p.result, {}) r", sql_text(fmt::format("$.{}", rows)));
   // A file that is made anew by the same statements has the same bytes, whatever happened to the old one; put
   // in its place it is there whole or not at all.
-  const std::string copy = path_ + kCopy;
+  const std::string copy = file_ + kCopy;
   std::remove(copy.c_str());
   std::string made = execute(
       fmt::format("ATTACH {} AS done; BEGIN; {}CREATE VIEW done.results AS {} ORDER BY p.point; "
@@ -268,7 +279,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     return made;
   }
   std::error_code error;
-  std::filesystem::rename(copy, path_, error);
+  std::filesystem::rename(copy, file_, error);
   return error ? fmt::format("can not write {}: {}", path_, error.message()) : "";
 }
 
