@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,8 @@ namespace infold::study {
 namespace {
 
 constexpr int kSchema = 1;
+/// Shared memory of several processes, which this never has: whatever stands there stays.
+constexpr std::string_view kMemory = "-shm";
 
 std::string between(char quote, std::string_view text) {
   std::string out(1, quote);
@@ -54,18 +57,23 @@ std::string difference(std::string_view before, std::string_view now) {
   return {};
 }
 
-/// Whether a file is there that this is not going to write over: any but one that was left behind here.
+/// Whether a file is there that SQLite did not leave behind, and would take away.
 bool is_somebodys(const std::string& path) {
-  constexpr std::string_view kDatabase = "SQLite format 3";
+  using namespace std::string_view_literals;
+  // Of a database, a log, a journal, and a journal that was just begun.
+  constexpr std::array<std::string_view, 4> kHeads = {
+      "SQLite format 3"sv, "\x37\x7f\x06"sv, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv, "\0\0\0\0\0\0\0\0"sv};
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
   // Looking into a pipe would wait for somebody to fill it.
   if (!std::filesystem::is_regular_file(status)) return std::filesystem::exists(status);
   std::ifstream file(path, std::ios::binary);
-  std::string head(kDatabase.size(), '\0');
   if (!file.is_open()) return true;
+  std::string head(16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  return file.gcount() > 0 && head != kDatabase;
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return !head.empty() &&
+         std::ranges::none_of(kHeads, [&](std::string_view known) { return head.starts_with(known); });
 }
 
 constexpr std::string_view kShort = "...";
@@ -120,7 +128,8 @@ std::string SweepStore::connect() {
   db_.reset(raw);
   if (raw == nullptr) return fmt::format("can not write {}: no memory", path_);
   if (code != SQLITE_OK) return why();
-  return execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+  // Nothing in a folder for temporary files.
+  return execute("PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
 }
 
 std::variant<SweepStore, std::string> SweepStore::open(const Options& options, const Sweep& sweep) {
@@ -132,8 +141,11 @@ std::variant<SweepStore, std::string> SweepStore::open(const Options& options, c
   const auto status = std::filesystem::status(store.file_, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     return fmt::format("can not write {}: it is not a file", store.path_);
-  if (const std::string copy = store.file_ + kCopy; is_somebodys(copy))
-    return fmt::format("{} is in the way: it is not a sweep's database", copy);
+  for (const std::string_view name : kBeside) {
+    const std::string beside = fmt::format("{}{}", store.file_, name);
+    if (name != kMemory && is_somebodys(beside))
+      return fmt::format("{} is in the way: it is not a sweep's database or its log", beside);
+  }
   std::string wrong = store.connect();
   if (wrong.empty()) wrong = store.begin(options, sweep);
   if (!wrong.empty()) return wrong;

@@ -48,7 +48,8 @@ class SweepStore {
   /// What the names of files end with that come and go beside the database: SQLite's own, and the one that
   /// takes its place at the end.
   static constexpr const char* kCopy = ".new";
-  static constexpr std::array<std::string_view, 4> kBeside = {"-wal", "-shm", "-journal", kCopy};
+  static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
+                                                              ".new-journal"};
   /// Creates the database, or opens that of the same sweep; one behind a link stays there. Otherwise: why
   /// not. One process at a time.
   static std::variant<SweepStore, std::string> open(const Options& options, const Sweep& sweep);
