@@ -180,7 +180,9 @@ Comparisons compare(const Rows& rows, const Commands& commands, const std::strin
   return out;
 }
 
+/// The one other choice of a policy, whatever the percentage.
 std::string changed(const study::CalibratedConstant& c, int percent) {
+  if (!c.instead.empty()) return fmt::format(" --set {}={}", c.path, c.instead);
   return fmt::format(" --set {}={}%", c.path, percent);
 }
 
@@ -241,10 +243,13 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one a core)")
       ->check(CLI::Range(1, 256));
   auto* json = command->add_flag("--json", args->json, "print JSON");
-  command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
-  auto* sensitivity =
-      command->add_flag("--sensitivity", args->sensitivity,
-                        "change each calibrated constant by -10 % and +10 % and show which figures move");
+  auto* markdown =
+      command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
+  auto* sensitivity = command->add_flag(
+      "--sensitivity", args->sensitivity,
+      "change each calibrated constant by -10 % and +10 %, or a policy to another, and show "
+      "which figures move");
+  sensitivity->excludes(markdown);
   add_page_argument(*command, args->page)->excludes(sensitivity);
   command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
   command->footer(

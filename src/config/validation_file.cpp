@@ -91,11 +91,13 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
   reader.words("set", kLongestName, c.path);
   reader.words("about", kLongestText, c.about);
   reader.word_list("chosen_on", kLongestName, c.chosen_on);
+  reader.words("instead", kLongestName, c.instead);
   reader.finish();
   need(node, {"set", "about"}, reading);
-  study::SystemSpec any;  // whether there is such a number, whatever it is
+  study::SystemSpec any;  // whether there is such a number, whatever it is, or such a policy
   if (const YamlNode* set = node.find("set"); set != nullptr && !c.path.empty()) {
-    if (const auto wrong = apply_override(any, fmt::format("{}=100%", c.path)))
+    const std::string value = c.instead.empty() ? "100%" : c.instead;
+    if (const auto wrong = apply_override(any, fmt::format("{}={}", c.path, value)))
       reading.complain(set->at, wrong->substr(wrong->starts_with("--") ? 2 : 0));
   }
   return c;

@@ -31,11 +31,12 @@ struct ValidationRow {
   std::string missing;          ///< what is believed to be missing, if it is missed
 };
 
-/// A constant that was chosen so that figures fit, not taken from a data sheet.
+/// A constant or policy that was chosen so that figures fit, not taken from a data sheet.
 struct CalibratedConstant {
   std::string path;  ///< as --set has it
   std::string about;
   std::vector<std::string> chosen_on;  ///< ids of rows
+  std::string instead;                 ///< of a policy: what else could have been chosen; empty: a number
 };
 
 struct Validation {
