@@ -157,8 +157,10 @@ class Commands {
   std::optional<double> read(const study::Reading& reading, const std::string& more, std::string& why) const {
     const Entry& entry = entries_[index_.at(reading.run + more)];
     if (entry.result.exit == kDone) return report::number_at(entry.result.out, reading.read);
-    why = fmt::format("'infold {}' ended with exit code {}: {}", entry.command, entry.result.exit,
-                      complaint_of(entry.result));
+    why = entry.result.signal != 0
+              ? fmt::format("'infold {}' was ended by signal {}", entry.command, entry.result.signal)
+              : fmt::format("'infold {}' ended with exit code {}: {}", entry.command, entry.result.exit,
+                            complaint_of(entry.result));
     return std::nullopt;
   }
 

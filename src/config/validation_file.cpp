@@ -11,6 +11,7 @@
 
 #include "config/overrides.h"
 #include "config/reader.h"
+#include "config/shipped_study.h"
 #include "config/source.h"
 #include "config/units.h"
 #include "embedded_validation.h"
@@ -121,6 +122,7 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   Result<YamlNode> parsed = parse_yaml(text, shown);
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
+  if (auto other = refuse_kind(root, "validation", shown)) return std::move(*other);
   Reading reading;
   reading.file = shown;
   MapReader reader(root, "", reading);
@@ -130,8 +132,6 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   const YamlNode* constants = reader.take("constants");
   reader.finish();
   need(root, {"kind", "rows"}, reading);
-  if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "validation")
-    reading.complain(at->at, fmt::format("kind: expected validation, not {}", quote(kind)));
   study::Validation out;
   std::set<std::string> ids;
   for (const YamlNode& node : list(rows, "rows", reading)) {
