@@ -52,13 +52,18 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::string help = fmt::format("; try '{} --help'", words);
   const auto extras = app.remaining(/*recurse=*/true);
   if (extras.empty()) return (innermost == &app ? "a command is missing" : error.what()) + help;
+  // "--Report=x" is a misspelt option with what was meant for it.
+  const std::string option = extras.front().substr(0, extras.front().find('='));
   std::vector<std::string> names;
   for (const CLI::Option* o : command.get_options()) {
     for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+    // Every letter is one slip from every other, so only the same in the wrong case is meant.
+    for (const std::string& name : o->get_snames()) {
+      if (config::edit_distance(option, "-" + name) == 0) names.push_back("-" + name);
+    }
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return fmt::format("'{}' was not expected{}{}", extras.front(), config::did_you_mean(extras.front(), views),
-                     help);
+  return fmt::format("'{}' was not expected{}{}", extras.front(), config::did_you_mean(option, views), help);
 }
 
 void add_commands(CLI::App& app, const std::string& typed, int& exit) {

@@ -64,6 +64,12 @@ bool read_some(Descriptor& from, std::string& to) {
 
 }  // namespace
 
+std::string complaint_of(const ChildResult& child) {
+  constexpr std::string_view kOwn = "infold: ";
+  std::string line = child.err.substr(0, child.err.find('\n'));
+  return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
+}
+
 std::string refuse_child(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
   if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end()) {

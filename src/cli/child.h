@@ -15,6 +15,9 @@ struct ChildResult {
   std::string err;  ///< the beginning of it
 };
 
+/// The first line of what it complained of, without the program's name.
+std::string complaint_of(const ChildResult& child);
+
 /// A file says what is run, so only what simulates and prints may be: nothing that writes a file or runs
 /// further files. Why not, or empty.
 std::string refuse_child(const std::vector<std::string>& words);

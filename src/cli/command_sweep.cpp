@@ -4,7 +4,10 @@
 
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/app.h"
 #include "cli/build_mark.h"
@@ -31,12 +34,6 @@ struct Arguments {
   bool json = false;
   PageArguments page;
 };
-
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  constexpr std::string_view kOwn = "infold: ";
-  return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
-}
 
 /// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
 std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file) {
@@ -106,19 +103,51 @@ std::optional<study::PointResult> run_point(std::vector<std::string> words) {
   result.result = report::one_line_json(child.out).value_or("");
   if (child.exit == kDone && !result.result.empty()) return result;
   result.status = child.exit == kBadInput ? study::PointStatus::kRefused : study::PointStatus::kFailed;
-  result.message = first_line(child.err);
+  result.message = complaint_of(child);
   if (child.signal != 0) result.message = fmt::format("ended by signal {}: {}", child.signal, result.message);
   if (result.message.empty()) result.message = fmt::format("exit code {}", child.exit);
   return result;
 }
 
-study::SweepOutcome run_points(const study::Sweep& sweep, study::SweepStore& store, int jobs) {
+/// The first column to show that is not in the results, where it stands in the file.
+std::optional<config::Diagnostic> refuse_show(const config::SweepFile& file, const report::SweepTable& table,
+                                              bool complete) {
+  const auto none = report::refuse_show(file.sweep, table, complete);
+  if (!none) return std::nullopt;
+  return config::at(file.shown, file.show_at[none->index], none->why);
+}
+
+struct Run {
+  study::SweepOutcome outcome;
+  std::optional<config::Diagnostic> no_column;  ///< why it was not run to its end
+};
+
+Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs) {
+  const study::Sweep& sweep = file.sweep;
+  Run run;
   Progress progress;
-  return study::run(sweep, store, jobs, run_point, [&](const study::SweepProgress& p) {
+  std::mutex looking;
+  bool looked = false;  // at the first result, so that nobody waits for all of them to learn of a wrong name
+  const auto look = [&](const study::PointResult& result) {
+    const std::lock_guard lock(looking);
+    if (looked || result.status != study::PointStatus::kDone) return;
+    looked = true;
+    report::SweepTable table;
+    table.add(0, result);
+    run.no_column = refuse_show(file, table, /*complete=*/false);
+  };
+  const auto run_and_look = [&](const std::vector<std::string>& words) {
+    auto result = run_point(words);
+    if (result) look(*result);
+    return result;
+  };
+  run.outcome = study::run(sweep, store, jobs, run_and_look, [&](const study::SweepProgress& p) {
     progress.show(fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points),
                   static_cast<double>(p.finished) / static_cast<double>(p.points));
-    return !interrupted();
+    const std::lock_guard lock(looking);
+    return !interrupted() && !run.no_column;
   });
+  return run;
 }
 
 int failed(const std::string& message) {
@@ -127,23 +156,24 @@ int failed(const std::string& message) {
 }
 
 /// All points have results: the table of them, and the files.
-int finish(const Arguments& args, const study::Sweep& sweep, study::SweepStore& store,
+int finish(const Arguments& args, const config::SweepFile& file, study::SweepStore& store,
            const std::string& database, const std::string& csv, PageWriter& page) {
+  const study::Sweep& sweep = file.sweep;
   report::SweepTable table;
   if (const auto why =
           store.read([&](std::size_t point, study::PointResult r) { table.add(point, std::move(r)); });
       !why.empty())
     return failed(why);
   const report::SweepReport report{.sweep = sweep, .table = table, .database = database, .csv = csv};
-  auto file = report::OutputFile::open(csv);
-  if (const auto* why = std::get_if<std::string>(&file)) return failed(*why);
-  if (const auto why = std::get<report::OutputFile>(file).commit(report::sweep_csv(report)); !why.empty())
+  auto place = report::OutputFile::open(csv);
+  if (const auto* why = std::get_if<std::string>(&place)) return failed(*why);
+  if (const auto why = std::get<report::OutputFile>(place).commit(report::sweep_csv(report)); !why.empty())
     return failed(why);
   if (const auto why = store.finish(table.columns(), table.rows_key()); !why.empty()) return failed(why);
   if (table.count(study::PointStatus::kRefused) == sweep.points())
     return bad_input(
         fmt::format("{}: no point can be run; the first: {}", sweep.name, table.rows().front().message));
-  if (const auto why = report::refuse_show(report)) return bad_input(*why);
+  if (const auto wrong = refuse_show(file, table, /*complete=*/true)) return bad_file(*wrong);
   print(args.json ? report::sweep_json(report) : report::sweep_text(report));
   if (page.wanted()) {
     for (const study::SystemSpec& system : systems_of(sweep)) page.add(system);
@@ -167,14 +197,19 @@ int sweep_command(const Arguments& args) {
       {.path = database, .made_by = build_mark(files_read_by(file.sweep)), .fresh = args.fresh}, file.sweep);
   if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(*why);
   auto& store = std::get<study::SweepStore>(opened);
-  const study::SweepOutcome outcome = run_points(file.sweep, store, args.jobs);
-  if (outcome.complete()) return finish(args, file.sweep, store, database, csv, page);
+  const auto [outcome, no_column] = run_points(file, store, args.jobs);
+  if (outcome.complete()) return finish(args, file, store, database, csv, page);
   const std::string kept = fmt::format("{} of {} points are in {}; the same command goes on from there",
                                        outcome.progress.finished, outcome.progress.points, database);
   if (!outcome.store_failed.empty()) return failed(fmt::format("{}; {}", outcome.store_failed, kept));
   if (interrupted()) {
     bad_input(fmt::format("interrupted: {}", kept));
     return kInterrupted;
+  }
+  if (no_column) {
+    config::Diagnostic wrong = *no_column;
+    wrong.message += fmt::format("; {}", kept);
+    return bad_file(wrong);
   }
   return failed(fmt::format("some points were killed on the way: {}", kept));
 }

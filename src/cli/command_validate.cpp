@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/app.h"
@@ -15,6 +17,7 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
+#include "config/diagnostic.h"
 #include "config/suggest.h"
 #include "config/text.h"
 #include "config/validation_file.h"
@@ -60,35 +63,60 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
   return true;
 }
 
+/// What is wrong with a row's command or the path to its figure, where it stands in the file.
+config::Diagnostic fault_at(const std::string& place, std::string message) {
+  return {.file = place, .line = 0, .column = 0, .message = std::move(message)};
+}
+
+/// What can be said against the rows' commands without running them.
+std::optional<config::Diagnostic> refuse_commands(const Rows& rows) {
+  const auto refused = [](const study::Reading& reading) -> std::optional<config::Diagnostic> {
+    const std::vector<std::string> words = config::words_of(reading.run);
+    std::string why = refuse_child(words);
+    if (why.empty()) why = refuse_words(words);
+    if (why.empty()) return std::nullopt;
+    return fault_at(reading.run_at, fmt::format("run: {}", why));
+  };
+  for (const auto& row : rows) {
+    if (auto wrong = refused(row.figure)) return wrong;
+    if (!row.over) continue;
+    if (auto wrong = refused(*row.over)) return wrong;
+  }
+  return std::nullopt;
+}
+
 /// Each command once, however many figures are read from it; several at a time.
 class Commands {
  public:
-  /// The rows' commands with `more` behind each; a figure is then read with the same `more`.
+  /// The rows' commands with `more` behind each; a figure is then read with the same `more`. What is wrong
+  /// with a command that has nothing behind it is wrong in the file. The rows must stay where they are.
   void add(const Rows& rows, const std::string& more) {
     for (const auto& row : rows) {
-      results_[row.figure.run + more];
-      if (row.over) results_[row.over->run + more];
+      add(row.figure, more);
+      if (row.over) add(*row.over, more);
     }
   }
 
-  /// On so many threads, 0: one a core. False when it was interrupted.
-  bool run(int jobs) {
-    std::vector<Entry*> all;
-    for (Entry& entry : results_) all.push_back(&entry);
+  /// On so many threads, 0: one a core. The fault of the file that comes first in it, and what comes after is
+  /// then not begun; the same one, whatever the number of threads. Incomplete when it was interrupted.
+  std::optional<config::Diagnostic> run(int jobs) {
+    std::size_t wrong = entries_.size();
     Progress progress;
-    std::mutex showing;
-    study::in_parallel(all.size(), jobs, [&](std::size_t i) {
-      if (interrupted()) return;
-      auto& [command, result] = *all[i];
+    std::mutex one;  // at a time uses what is above
+    study::in_parallel(entries_.size(), jobs, [&](std::size_t i) {
+      Entry& entry = entries_[i];
       {
-        const std::lock_guard lock(showing);
-        progress.show(command, static_cast<double>(i) / static_cast<double>(all.size()));
+        const std::lock_guard lock(one);
+        if (interrupted() || i > wrong) return;
+        progress.show(entry.command, static_cast<double>(i) / static_cast<double>(entries_.size()));
       }
-      std::vector<std::string> words = config::words_of(command);
+      std::vector<std::string> words = config::words_of(entry.command);
       words.insert(words.end(), {"--json", "--no-timing"});
-      result = run_child(words);
+      entry.result = run_child(words);
+      const std::lock_guard lock(one);
+      if (i < wrong && fault(entry)) wrong = i;
     });
-    return !interrupted();
+    return wrong < entries_.size() ? fault(entries_[wrong]) : std::nullopt;
   }
 
   /// A row's figure, or why there is none.
@@ -102,22 +130,42 @@ class Commands {
   }
 
  private:
-  using Results = std::map<std::string, ChildResult>;
-  using Entry = Results::value_type;
+  struct Entry {
+    std::string command;
+    std::vector<const study::Reading*> from;  // as it stands in the file; none: something is behind it
+    ChildResult result;
+  };
 
-  std::optional<double> read(const study::Reading& reading, const std::string& more, std::string& why) const {
-    const ChildResult& result = results_.at(reading.run + more);
-    if (result.exit != kDone) {
-      why = fmt::format("'infold {}{}' ended with exit code {}: {}", reading.run, more, result.exit,
-                        result.err.substr(0, result.err.find('\n')));
-      return std::nullopt;
-    }
-    const auto number = report::number_at(result.out, reading.read);
-    if (!number) why = fmt::format("'infold {}{}' has no number at {}", reading.run, more, reading.read);
-    return number;
+  void add(const study::Reading& reading, const std::string& more) {
+    const auto [at, fresh] = index_.emplace(reading.run + more, entries_.size());
+    if (fresh) entries_.push_back({.command = at->first, .from = {}, .result = {}});
+    if (more.empty()) entries_[at->second].from.push_back(&reading);
   }
 
-  Results results_;
+  static std::optional<config::Diagnostic> fault(const Entry& entry) {
+    for (const study::Reading* reading : entry.from) {
+      if (entry.result.exit == kBadInput)
+        return fault_at(reading->run_at, fmt::format("run: {}", complaint_of(entry.result)));
+      if (entry.result.exit == kDone && !report::number_at(entry.result.out, reading->read)) {
+        return fault_at(reading->read_at, fmt::format("read: what 'infold {}' prints has no number at {}",
+                                                      entry.command, reading->read));
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<double> read(const study::Reading& reading, const std::string& more, std::string& why) const {
+    const Entry& entry = entries_[index_.at(reading.run + more)];
+    if (entry.result.exit == kDone) return report::number_at(entry.result.out, reading.read);
+    why = entry.result.signal != 0
+              ? fmt::format("'infold {}' was ended by signal {}", entry.command, entry.result.signal)
+              : fmt::format("'infold {}' ended with exit code {}: {}", entry.command, entry.result.exit,
+                            complaint_of(entry.result));
+    return std::nullopt;
+  }
+
+  std::map<std::string, std::size_t> index_;  // by command
+  std::vector<Entry> entries_;
 };
 
 using Comparisons = std::vector<std::optional<study::Comparison>>;
@@ -134,7 +182,9 @@ Comparisons compare(const Rows& rows, const Commands& commands, const std::strin
   return out;
 }
 
+/// The one other choice of a policy, whatever the percentage.
 std::string changed(const study::CalibratedConstant& c, int percent) {
+  if (!c.instead.empty()) return fmt::format(" --set {}={}", c.path, c.instead);
   return fmt::format(" --set {}={}%", c.path, percent);
 }
 
@@ -144,11 +194,7 @@ int validate(const Arguments& args) {
   auto& [rows, constants] = std::get<study::Validation>(loaded);
   if (!pick(args.only, rows)) return kBadInput;
   if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
-  for (const auto& row : rows) {
-    std::string why = refuse_child(config::words_of(row.figure.run));
-    if (why.empty() && row.over) why = refuse_child(config::words_of(row.over->run));
-    if (!why.empty()) return bad_input(fmt::format("{}: {}", row.id, why));
-  }
+  if (const auto wrong = refuse_commands(rows)) return bad_file(*wrong);
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   Commands commands;
@@ -158,7 +204,9 @@ int validate(const Arguments& args) {
       for (const int percent : {90, 110}) commands.add(rows, changed(c, percent));
     }
   }
-  if (!commands.run(args.jobs)) return kInterrupted;
+  const auto wrong = commands.run(args.jobs);
+  if (interrupted()) return kInterrupted;
+  if (wrong) return bad_file(*wrong);
 
   const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
   if (args.sensitivity) {
@@ -197,10 +245,13 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one a core)")
       ->check(CLI::Range(1, 256));
   auto* json = command->add_flag("--json", args->json, "print JSON");
-  command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
-  auto* sensitivity =
-      command->add_flag("--sensitivity", args->sensitivity,
-                        "change each calibrated constant by -10 % and +10 % and show which figures move");
+  auto* markdown =
+      command->add_flag("--markdown", args->markdown, "print the page docs/validation.md")->excludes(json);
+  auto* sensitivity = command->add_flag(
+      "--sensitivity", args->sensitivity,
+      "change each calibrated constant by -10 % and +10 %, or a policy to another, and show "
+      "which figures move");
+  sensitivity->excludes(markdown);
   add_page_argument(*command, args->page)->excludes(sensitivity);
   command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
   command->footer(

@@ -19,6 +19,7 @@
 #include "config/sweep_file.h"
 #include "config/text.h"
 #include "config/validation_file.h"
+#include "study/file_behind.h"
 #include "study/sweep_store.h"
 
 namespace infold::cli {
@@ -41,9 +42,7 @@ constexpr std::array<InputOption, 5> kInputs = {{{"--system", Takes::kSystems},
 /// The file itself, whatever way leads to it.
 std::filesystem::path file_of(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path here = std::filesystem::absolute(path, error);
-  const std::filesystem::path file = std::filesystem::weakly_canonical(here, error);
-  return error ? here : file;
+  return study::file_behind(std::filesystem::absolute(path, error));
 }
 
 /// What is typed for an option or argument; empty if it was left out or there is none of that name.
@@ -138,7 +137,7 @@ std::vector<OutputPlace> outputs_of(const CLI::App& command) {
     const auto [database, csv] = results_of_sweep(typed(command, "--out"), config::stem_of(sweep));
     places = {{"the sweep's database", database}, {"the sweep's table", csv}};
     for (const std::string_view beside : study::SweepStore::kBeside)
-      places.push_back({"the sweep's database", fmt::format("{}{}", database, beside)});
+      places.push_back({"the sweep's database", file_of(database).string().append(beside)});
   }
   for (const std::string_view option : kOutputs) {
     if (std::string path = typed(command, option); !path.empty()) places.push_back({option, std::move(path)});

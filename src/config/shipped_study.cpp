@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "config/suggest.h"
 #include "config/text.h"
 #include "embedded_studies.h"
@@ -29,10 +32,13 @@ std::optional<Diagnostic> refuse_kind(const YamlNode& root, std::string_view wan
                                       const std::string& file) {
   const YamlNode* kind = root.find("kind");
   if (kind == nullptr || kind->kind != YamlNode::Kind::kScalar || kind->text == wanted) return std::nullopt;
-  const bool other_command = kind->text == "study" || kind->text == "sweep";
-  return at(file, kind->at,
-            fmt::format("kind: expected {}, not {}{}", wanted, quote(kind->text),
-                        other_command ? fmt::format(" (run it with 'infold {}')", kind->text) : ""));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommands = {
+      {{"study", "study"}, {"sweep", "sweep"}, {"validation", "validate"}}};
+  std::string message = fmt::format("kind: expected {}, not {}", wanted, quote(kind->text));
+  for (const auto& [other, command] : kCommands) {
+    if (kind->text == other) message += fmt::format(" (run it with 'infold {}')", command);
+  }
+  return at(file, kind->at, std::move(message));
 }
 
 }  // namespace infold::config

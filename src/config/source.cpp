@@ -102,10 +102,13 @@ std::variant<Source, NoSource> read_source(const fs::path& path, std::size_t lar
   if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return cannot(std::strerror(errno));
-  // Piece by piece: a file's stated size can be wrong, and most are far smaller than the largest.
+  // What states no size is not read at all: it is empty, or (/proc/kmsg) a device that only looks like a file
+  // and would block.
+  const bool something = fs::file_size(path, error) > 0 && !error;
+  // Piece by piece: a stated size can be wrong, and most are far smaller than the largest.
   std::string text;
   std::array<char, 16384> piece;  // NOLINT(*-member-init): read() fills it
-  while (in && text.size() <= largest) {
+  while (something && in && text.size() <= largest) {
     in.read(piece.data(), piece.size());
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
   }

@@ -163,6 +163,11 @@ Result<SweepFile> load_sweep(std::string_view name_or_file) {
   reader.finish();
   need(root, {"kind", "command", "axes"}, reading);
   if (const YamlNode* at = root.find("command")) file.command_at = at->at;
+  if (const YamlNode* show = root.find("show")) {
+    const bool list = show->kind == YamlNode::Kind::kList;
+    for (std::size_t i = 0; i < file.sweep.show.size(); ++i)
+      file.show_at.push_back(list ? show->children[i].at : show->at);
+  }
   file.sweep.command = words_of(command);
   AxesReader(file, reading).read(axes);
   if (const Diagnostic* problem = first_problem(reading)) return *problem;

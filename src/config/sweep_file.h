@@ -14,9 +14,10 @@ namespace infold::config {
 
 struct SweepFile {
   study::Sweep sweep;
-  std::string shown;    ///< the file, for messages
-  std::string stem;     ///< what to call its results
-  Position command_at;  ///< where its command stands
+  std::string shown;              ///< the file, for messages
+  std::string stem;               ///< what to call its results
+  Position command_at;            ///< where its command stands
+  std::vector<Position> show_at;  ///< where each column to show stands
   /// Where each value of each column stands; those of a range stand where the range does.
   std::map<std::string, std::vector<Position>> value_at;
 };

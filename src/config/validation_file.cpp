@@ -9,7 +9,9 @@
 #include <span>
 #include <string>
 
+#include "config/overrides.h"
 #include "config/reader.h"
+#include "config/shipped_study.h"
 #include "config/source.h"
 #include "config/units.h"
 #include "embedded_validation.h"
@@ -42,11 +44,21 @@ void positive(MapReader& reader, const char* key, double most, double& value, Re
   value = number;
 }
 
-void read_pointer(MapReader& reader, const YamlNode& node, std::string& value, Reading& reading) {
-  reader.words("read", kLongestText, value);
-  if (const YamlNode* at = node.find("read"); at != nullptr && !value.empty() && value.front() != '/')
-    reading.complain(at->at,
-                     fmt::format("read: expected a path such as /results/0/time_us, not {}", quote(value)));
+std::string place(const std::string& file, Position at) {
+  return fmt::format("{}:{}:{}", file, at.line, at.column);
+}
+
+void read_figure(MapReader& reader, const YamlNode& node, study::Reading& figure, Reading& reading) {
+  reader.words("run", kLongestText, figure.run);
+  reader.words("read", kLongestText, figure.read);
+  if (const YamlNode* run = node.find("run")) figure.run_at = place(reading.file, run->at);
+  const YamlNode* read = node.find("read");
+  if (read == nullptr) return;
+  figure.read_at = place(reading.file, read->at);
+  if (!figure.read.empty() && figure.read.front() != '/') {
+    reading.complain(read->at, fmt::format("read: expected a path such as /results/0/time_us, not {}",
+                                           quote(figure.read)));
+  }
 }
 
 study::ValidationRow read_row(const YamlNode& node, const std::string& path, Reading& reading) {
@@ -57,13 +69,11 @@ study::ValidationRow read_row(const YamlNode& node, const std::string& path, Rea
   reader.words("unit", kLongestName, row.unit);
   positive(reader, "published", kLargest, row.published, reading);
   reader.words("source", kLongestText, row.source);
-  reader.words("run", kLongestText, row.figure.run);
-  read_pointer(reader, node, row.figure.read, reading);
+  read_figure(reader, node, row.figure, reading);
   if (const YamlNode* over = reader.map("over")) {
     MapReader inner(*over, path + ".over", reading);
     row.over.emplace();
-    inner.words("run", kLongestText, row.over->run);
-    read_pointer(inner, *over, row.over->read, reading);
+    read_figure(inner, *over, *row.over, reading);
     inner.finish();
     need(*over, {"run", "read"}, reading);
   }
@@ -82,8 +92,15 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
   reader.words("set", kLongestName, c.path);
   reader.words("about", kLongestText, c.about);
   reader.word_list("chosen_on", kLongestName, c.chosen_on);
+  reader.words("instead", kLongestName, c.instead);
   reader.finish();
   need(node, {"set", "about"}, reading);
+  study::SystemSpec any;  // whether there is such a number, whatever it is, or such a policy
+  if (const YamlNode* set = node.find("set"); set != nullptr && !c.path.empty()) {
+    const std::string value = c.instead.empty() ? "100%" : c.instead;
+    if (const auto wrong = apply_override(any, fmt::format("{}={}", c.path, value)))
+      reading.complain(set->at, wrong->substr(wrong->starts_with("--") ? 2 : 0));
+  }
   return c;
 }
 
@@ -105,6 +122,7 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   Result<YamlNode> parsed = parse_yaml(text, shown);
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
+  if (auto other = refuse_kind(root, "validation", shown)) return std::move(*other);
   Reading reading;
   reading.file = shown;
   MapReader reader(root, "", reading);
@@ -114,8 +132,6 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   const YamlNode* constants = reader.take("constants");
   reader.finish();
   need(root, {"kind", "rows"}, reading);
-  if (const YamlNode* at = root.find("kind"); at != nullptr && kind != "validation")
-    reading.complain(at->at, fmt::format("kind: expected validation, not {}", quote(kind)));
   study::Validation out;
   std::set<std::string> ids;
   for (const YamlNode& node : list(rows, "rows", reading)) {

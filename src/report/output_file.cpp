@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "study/file_behind.h"
+
 namespace infold::report {
 
 namespace {
@@ -46,9 +48,9 @@ std::variant<OutputFile, std::string> OutputFile::open(const std::string& path) 
   if (path.empty()) return std::string("can not write a file without a name");
   std::error_code error;
   // A link stays, what it leads to is replaced.
-  fs::path target = fs::weakly_canonical(path, error);
-  if (error) target = path;
+  const fs::path target = study::file_behind(path);
   const fs::file_status status = fs::status(target, error);
+  if (status.type() == fs::file_type::none) return fmt::format("can not write {}: {}", path, error.message());
   if (fs::is_directory(status)) return fmt::format("can not write {}: it is a folder", path);
   // Putting a file in the place of a device would take the device away.
   if (fs::exists(status) && !fs::is_regular_file(status))

@@ -103,14 +103,16 @@ std::string first_message(const SweepReport& r, PointStatus status) {
 
 }  // namespace
 
-std::optional<std::string> refuse_show(const SweepReport& r) {
-  if (r.table.columns().empty()) return std::nullopt;
-  for (const std::string& name : r.sweep.show) {
-    if (r.table.find(name)) continue;
+std::optional<NoColumn> refuse_show(const study::Sweep& sweep, const SweepTable& table, bool complete) {
+  if (table.columns().empty()) return std::nullopt;
+  for (std::size_t i = 0; i < sweep.show.size(); ++i) {
+    const std::string& name = sweep.show[i];
+    if (table.find(name) || (!complete && only_in_some(name))) continue;
     std::vector<std::string_view> known;
-    for (const auto& c : r.table.columns()) known.push_back(c.name);
-    return fmt::format("show: there is no column '{}' in the results{}", name,
-                       config::did_you_mean(name, known));
+    for (const auto& c : table.columns()) known.push_back(c.name);
+    return NoColumn{.index = i,
+                    .why = fmt::format("show: there is no column '{}' in the results{}", name,
+                                       config::did_you_mean(name, known))};
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // A finished sweep as CSV, as JSON and as a table.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -22,7 +23,12 @@ std::string sweep_json(const SweepReport& report);
 /// What was asked to be shown, and where the rest is.
 std::string sweep_text(const SweepReport& report);
 
-/// Why the columns to show can not be.
-std::optional<std::string> refuse_show(const SweepReport& report);
+struct NoColumn {
+  std::size_t index = 0;  ///< in the sweep's list of what to show
+  std::string why;
+};
+/// The first column to show that no result has. Unless the table is complete, one that only some results have
+/// may still come.
+std::optional<NoColumn> refuse_show(const study::Sweep& sweep, const SweepTable& table, bool complete);
 
 }  // namespace infold::report

@@ -17,6 +17,17 @@ using Visit = std::function<void(const std::string& name, const std::string& pat
 
 constexpr std::array<std::string_view, 3> kRows = {"results", "rows", "causes"};
 
+/// Members that a command's results do not always have. A test holds this against the outputs that others
+/// compare with.
+constexpr std::array<std::string_view, 24> kOnlyInSome = {
+    // bench: of a choice, values, a fault, several at once, switches that reduce
+    "estimate_us", "auto_loss", "error", "fault", "replays", "fairness", "inc",
+    // bench of a kernel
+    "copy_gbps", "tile", "stages", "split", "beside", "shape",
+    // train: on one GPU, on several
+    "tflops", "hbm_bytes", "kernels", "kernel_ms", "burst_bytes", "comm_in_backward_ms", "comm_sms", "engine",
+    "gpus_simulated", "last_pass_ms", "slowdown_while_communicating"};
+
 void walk(const Json& object, const std::string& name, const std::string& path, const Visit& visit) {
   for (const auto& [key, value] : object.items()) {
     const std::string inner = name.empty() ? key : fmt::format("{}.{}", name, key);
@@ -34,6 +45,11 @@ void walk(const Json& object, const std::string& name, const std::string& path, 
 std::optional<std::string> one_line_json(std::string_view text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   return json.is_object() ? std::optional(json.dump()) : std::nullopt;
+}
+
+bool only_in_some(std::string_view column) {
+  if (column == "sim.packet_hops") return true;  // of train on several GPUs
+  return std::ranges::find(kOnlyInSome, column.substr(0, column.find('.'))) != kOnlyInSome.end();
 }
 
 std::string plain(std::string_view json) {

@@ -15,6 +15,9 @@ namespace infold::report {
 /// JSON on one line, or nothing if the text is none.
 std::optional<std::string> one_line_json(std::string_view text);
 
+/// Whether a column is one that results have or have not, by a point's options or by what happened.
+bool only_in_some(std::string_view column);
+
 class SweepTable {
  public:
   struct Row {

@@ -23,6 +23,9 @@ double rounded(double v) {
 std::string verdict(const std::optional<study::Comparison>& c) {
   return !c ? "failed" : c->within ? "within" : "MISSED";
 }
+std::string why_missed(const study::ValidationRow& row) {
+  return row.missing.empty() ? "not explained" : row.missing;
+}
 std::string sentence(const ValidationReport& r) {
   const study::ValidationSummary s = study::summary(r.rows, r.comparisons);
   std::string text =
@@ -47,7 +50,14 @@ std::string validation_text(const ValidationReport& r) {
         fmt::format("{:<{}}  {:>10}  {:>10}  {:<8}  {:>9}  {:>7}\n", row.id, widest, figure(row.published),
                     c ? figure(c->simulated) : "-", row.unit, c ? percent(c->error) : "-", verdict(c));
   }
-  return text + "\n" + sentence(r) + ".\n";
+  text += fmt::format("\n{}.\n", sentence(r));
+  const char* lead = "Missed, and what is believed to be missing:\n";
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    if (!r.comparisons[i] || r.comparisons[i]->within) continue;
+    text += fmt::format("{}  {}: {}\n", lead, r.rows[i].id, why_missed(r.rows[i]));
+    lead = "";
+  }
+  return text;
 }
 
 std::string validation_json(const ValidationReport& r) {
@@ -139,8 +149,7 @@ std::string validation_markdown(const ValidationReport& r,
   for (std::size_t i = 0; i < r.rows.size(); ++i) {
     if (r.comparisons[i] && r.comparisons[i]->within) continue;
     any = true;
-    const auto& row = r.rows[i];
-    text += fmt::format("- `{}`: {}\n", row.id, row.missing.empty() ? "not explained" : row.missing);
+    text += fmt::format("- `{}`: {}\n", r.rows[i].id, why_missed(r.rows[i]));
   }
   if (!any) text += "Nothing.\n";
   text += constants_markdown(r, constants);
@@ -167,10 +176,12 @@ std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensit
   std::size_t widest = 2;
   for (const auto& row : r.rows) widest = std::max(widest, row.id.size());
   std::string text =
-      "What a figure changes by when a calibrated constant is 10 % smaller or larger; those below 0.5 % are "
-      "left out.\n";
+      "What a figure changes by when a calibrated constant is 10 % smaller or larger, or a policy another; "
+      "those below 0.5 % are left out.\n";
   for (const Sensitivity& s : moved) {
-    text += fmt::format("\n{}: {}\n", s.constant.path, s.constant.about);
+    const bool policy = !s.constant.instead.empty();
+    text += fmt::format("\n{}{}: {}\n", s.constant.path,
+                        policy ? fmt::format(" = {} instead", s.constant.instead) : "", s.constant.about);
     int told = 0;
     int without = 0;
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
@@ -179,7 +190,8 @@ std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensit
       if (!down || !up) ++without;
       if (std::abs(down.value_or(0)) < kWorthTelling && std::abs(up.value_or(0)) < kWorthTelling) continue;
       const auto shown = [](const auto& moves) { return moves ? percent(*moves) : std::string("-"); };
-      text += fmt::format("  {:<{}}  {:>9}  {:>9}\n", r.rows[i].id, widest, shown(down), shown(up));
+      text += fmt::format("  {:<{}}  {:>9}", r.rows[i].id, widest, shown(down));
+      text += policy ? "\n" : fmt::format("  {:>9}\n", shown(up));
       ++told;
     }
     if (told == 0) text += "  nothing moves\n";
@@ -200,7 +212,9 @@ std::string sensitivity_json(const ValidationReport& r, const std::vector<Sensit
                       {"change_smaller", moves(change(r.comparisons[i], s.smaller[i]))},
                       {"change_larger", moves(change(r.comparisons[i], s.larger[i]))}});
     }
-    constants.push_back({{"set", s.constant.path}, {"about", s.constant.about}, {"rows", std::move(rows)}});
+    constants.push_back({{"set", s.constant.path}, {"about", s.constant.about}});
+    if (!s.constant.instead.empty()) constants.back()["instead"] = s.constant.instead;
+    constants.back()["rows"] = std::move(rows);
   }
   const nlohmann::ordered_json out{
       {"schema", 1}, {"command", "validate"}, {"sensitivity", std::move(constants)}};

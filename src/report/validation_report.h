@@ -20,7 +20,8 @@ std::string validation_json(const ValidationReport& report);
 std::string validation_markdown(const ValidationReport& report,
                                 const std::vector<study::CalibratedConstant>& constants);
 
-/// The same figures with one constant 10 % smaller and larger. None where the command fails with it.
+/// The same figures with one constant 10 % smaller and larger, or both with a policy's other choice. None
+/// where the command fails with it.
 struct Sensitivity {
   const study::CalibratedConstant& constant;
   std::vector<std::optional<study::Comparison>> smaller;

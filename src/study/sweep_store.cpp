@@ -6,15 +6,20 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+
+#include "study/file_behind.h"
 
 namespace infold::study {
 
 namespace {
 
 constexpr int kSchema = 1;
+/// Shared memory of several processes, which this never has: whatever stands there stays.
+constexpr std::string_view kMemory = "-shm";
 
 std::string between(char quote, std::string_view text) {
   std::string out(1, quote);
@@ -52,14 +57,23 @@ std::string difference(std::string_view before, std::string_view now) {
   return {};
 }
 
-/// Whether a file is there that this is not going to write over: any but one that was left behind here.
+/// Whether a file is there that SQLite did not leave behind, and would take away.
 bool is_somebodys(const std::string& path) {
-  constexpr std::string_view kDatabase = "SQLite format 3";
+  using namespace std::string_view_literals;
+  // Of a database, a log, a journal, and a journal that was just begun.
+  constexpr std::array<std::string_view, 4> kHeads = {
+      "SQLite format 3"sv, "\x37\x7f\x06"sv, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv, "\0\0\0\0\0\0\0\0"sv};
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  // Looking into a pipe would wait for somebody to fill it.
+  if (!std::filesystem::is_regular_file(status)) return std::filesystem::exists(status);
   std::ifstream file(path, std::ios::binary);
-  std::string head(kDatabase.size(), '\0');
-  if (!file.is_open()) return std::filesystem::exists(path);
+  if (!file.is_open()) return true;
+  std::string head(16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  return file.gcount() > 0 && head != kDatabase;
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return !head.empty() &&
+         std::ranges::none_of(kHeads, [&](std::string_view known) { return head.starts_with(known); });
 }
 
 constexpr std::string_view kShort = "...";
@@ -110,19 +124,28 @@ std::string SweepStore::prepare(const std::string& sql, Statement& statement) co
 
 std::string SweepStore::connect() {
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = sqlite3_open_v2(file_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(raw);
   if (raw == nullptr) return fmt::format("can not write {}: no memory", path_);
   if (code != SQLITE_OK) return why();
-  return execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+  // Nothing in a folder for temporary files.
+  return execute("PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
 }
 
 std::variant<SweepStore, std::string> SweepStore::open(const Options& options, const Sweep& sweep) {
   SweepStore store;
   store.path_ = options.path;
+  store.file_ = file_behind(options.path).string();
   store.column_names_ = sweep.columns();
-  if (const std::string copy = store.path_ + kCopy; is_somebodys(copy))
-    return fmt::format("{} is in the way: it is not a sweep's database", copy);
+  std::error_code error;
+  const auto status = std::filesystem::status(store.file_, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return fmt::format("can not write {}: it is not a file", store.path_);
+  for (const std::string_view name : kBeside) {
+    const std::string beside = fmt::format("{}{}", store.file_, name);
+    if (name != kMemory && is_somebodys(beside))
+      return fmt::format("{} is in the way: it is not a sweep's database or its log", beside);
+  }
   std::string wrong = store.connect();
   if (wrong.empty()) wrong = store.begin(options, sweep);
   if (!wrong.empty()) return wrong;
@@ -254,7 +277,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     select += fmt::format(" LEFT JOIN json_each(p.result, {}) r", sql_text(fmt::format("$.{}", rows)));
   // A file that is made anew by the same statements has the same bytes, whatever happened to the old one; put
   // in its place it is there whole or not at all.
-  const std::string copy = path_ + kCopy;
+  const std::string copy = file_ + kCopy;
   std::remove(copy.c_str());
   std::string made = execute(
       fmt::format("ATTACH {} AS done; BEGIN; {}CREATE VIEW done.results AS {} ORDER BY p.point; "
@@ -268,7 +291,7 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     return made;
   }
   std::error_code error;
-  std::filesystem::rename(copy, path_, error);
+  std::filesystem::rename(copy, file_, error);
   return error ? fmt::format("can not write {}: {}", path_, error.message()) : "";
 }
 

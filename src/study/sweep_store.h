@@ -48,8 +48,10 @@ class SweepStore {
   /// What the names of files end with that come and go beside the database: SQLite's own, and the one that
   /// takes its place at the end.
   static constexpr const char* kCopy = ".new";
-  static constexpr std::array<std::string_view, 4> kBeside = {"-wal", "-shm", "-journal", kCopy};
-  /// Creates the database, or opens that of the same sweep. Otherwise: why not. One process at a time.
+  static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
+                                                              ".new-journal"};
+  /// Creates the database, or opens that of the same sweep; one behind a link stays there. Otherwise: why
+  /// not. One process at a time.
   static std::variant<SweepStore, std::string> open(const Options& options, const Sweep& sweep);
 
   SweepStore(SweepStore&&) noexcept = default;
@@ -83,7 +85,8 @@ class SweepStore {
   std::string prepare(const std::string& sql, Statement& statement) const;
   std::string why() const;
 
-  std::string path_;
+  std::string path_;  // as it was named, for messages
+  std::string file_;  // which it leads to
   std::vector<std::string> column_names_;
   std::unique_ptr<sqlite3, Close> db_;
   Statement insert_;  // after db_, so that it goes first

@@ -12,6 +12,9 @@ namespace infold::study {
 struct Reading {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
+  /// file:line:column of either, for messages.
+  std::string run_at;
+  std::string read_at;
 };
 
 struct ValidationRow {
@@ -28,11 +31,12 @@ struct ValidationRow {
   std::string missing;          ///< what is believed to be missing, if it is missed
 };
 
-/// A constant that was chosen so that figures fit, not taken from a data sheet.
+/// A constant or policy that was chosen so that figures fit, not taken from a data sheet.
 struct CalibratedConstant {
   std::string path;  ///< as --set has it
   std::string about;
   std::vector<std::string> chosen_on;  ///< ids of rows
+  std::string instead;                 ///< of a policy: what else could have been chosen; empty: a number
 };
 
 struct Validation {

@@ -33,6 +33,14 @@ TEST_F(SweepFiles, ListsRangesOneValueAndColumnsThatWalkTogether) {
   EXPECT_EQ(sweep.show, Words{"step"});
 }
 
+TEST_F(SweepFiles, WhatIsShownHasItsPlace) {
+  const std::string file = "kind: sweep\ncommand: bench all_reduce\naxes: [{--algo: ring}]\nshow: ";
+  const auto places = [&](const std::string& show) { return std::get<SweepFile>(load(file + show)).show_at; };
+  EXPECT_EQ(places("step"), (std::vector<Position>{{4, 7}}));
+  EXPECT_EQ(places("[a, b]"), (std::vector<Position>{{4, 8}, {4, 11}}));
+  EXPECT_EQ(places("\n  - a\n  - b"), (std::vector<Position>{{5, 5}, {6, 5}}));
+}
+
 TEST_F(SweepFiles, WhatIsWrongHasItsPlace) {
   EXPECT_EQ(complaint("  - inc.table_byte: 1 KiB\n"),
             "s.yaml:4:5: --set: unknown parameter 'inc.table_byte' (did you mean 'inc.table_bytes'?); "

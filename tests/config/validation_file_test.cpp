@@ -1,6 +1,8 @@
 // Files of published figures: the ones in the binary are complete, others are refused with the place.
 #include "config/validation_file.h"
 
+#include <fmt/format.h>
+
 #include "config/overrides.h"
 
 #include <filesystem>
@@ -37,13 +39,15 @@ TEST_F(ValidationFile, TheOnesInTheBinaryAgreeWithThemselvesAndWithTheParameters
   std::set<std::string> chosen;
   for (const auto& c : all.constants) {
     study::SystemSpec spec;
-    EXPECT_EQ(apply_override(spec, c.path + "=110%"), std::nullopt);
+    const std::string value = c.instead.empty() ? "110%" : c.instead;
+    EXPECT_EQ(apply_override(spec, fmt::format("{}={}", c.path, value)), std::nullopt);
     for (const auto& id : c.chosen_on) {
       EXPECT_TRUE(ids.contains(id)) << c.path << " was chosen on " << id;
       chosen.insert(id);
     }
   }
-  for (const auto& r : all.rows) EXPECT_TRUE(r.calibrated || !chosen.contains(r.id)) << r.id;
+  // What judges was not looked at, and of what was looked at it is known for what.
+  for (const auto& r : all.rows) EXPECT_EQ(r.calibrated, chosen.contains(r.id)) << r.id;
   EXPECT_GT(ids.size(), 30u);
 }
 
@@ -60,6 +64,30 @@ TEST_F(ValidationFile, RefusesWhatIsNoPositiveNumber) {
 
 TEST_F(ValidationFile, RefusesAPathThatIsNone) {
   EXPECT_THAT(complaint(row("10", "time_us")), testing::HasSubstr("read: expected a path such as"));
+}
+
+TEST_F(ValidationFile, KnowsWhereCommandsAndPathsStand) {
+  std::ofstream(path) << "kind: validation\nrows:\n"
+                      << row("10", "/a", ",\n over: {run: list gpus, read: /b}");
+  const auto loaded = load_validation(path);
+  ASSERT_TRUE(ok(loaded));
+  const auto& r = std::get<study::Validation>(loaded).rows.front();
+  EXPECT_EQ(r.figure.run_at, path + ":3:67");
+  EXPECT_EQ(r.figure.read_at, path + ":3:87");
+  EXPECT_EQ(r.over->run_at, path + ":4:14");
+  EXPECT_EQ(r.over->read_at, path + ":4:31");
+}
+
+TEST_F(ValidationFile, RefusesAConstantThatIsNoParameter) {
+  const auto with = [&](const std::string& set) {
+    return complaint(row() + "constants:\n  - {set: " + set + ", about: a}\n");
+  };
+  EXPECT_EQ(with("gpu.launch"), "taken");
+  EXPECT_THAT(with("gpu.lunch"), testing::StartsWith("5:11: set: unknown"));
+  EXPECT_THAT(with("gpu"), testing::StartsWith("5:11: set: "));
+  EXPECT_THAT(with("fabric.interleave"), testing::StartsWith("5:11: set: "));
+  EXPECT_EQ(with("fabric.interleave, instead: stride"), "taken");
+  EXPECT_THAT(with("fabric.interleave, instead: strde"), testing::StartsWith("5:11: set: "));
 }
 
 TEST_F(ValidationFile, RefusesMissingUnknownAndDoubleKeys) {

@@ -68,6 +68,19 @@ TEST_F(OutputFileTest, ReplacesWhatALinkLeadsTo) {
   EXPECT_EQ(read(at("real.html")), "after");
 }
 
+TEST_F(OutputFileTest, FollowsLinksToWhatIsNotThereYet) {
+  fs::create_directory(at("folder"));
+  fs::create_symlink("folder/middle.html", at("link.html"));
+  fs::create_symlink("real.html", at("folder/middle.html"));
+  auto opened = OutputFile::open(at("link.html"));
+  EXPECT_EQ(std::get<OutputFile>(opened).commit("new"), "");
+  EXPECT_TRUE(fs::is_symlink(at("link.html")));
+  EXPECT_EQ(read(at("folder/real.html")), "new");
+  fs::create_symlink("circle", at("circle"));
+  EXPECT_EQ(why(at("circle")),
+            fmt::format("can not write {}: Too many levels of symbolic links", at("circle")));
+}
+
 TEST_F(OutputFileTest, OthersMayReadItAsAnyFile) {
   std::ofstream(at("usual")) << "x";
   auto opened = OutputFile::open(at("page.html"));

@@ -1,7 +1,13 @@
 // Tables of sweeps: columns from JSON, CSV that other programs read, and what is printed.
 #include "report/sweep_report.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 namespace infold::report {
 namespace {
@@ -69,10 +75,68 @@ TEST(SweepReport, ShowsWhatWasAskedFor) {
             "  refused: point 2 (bench --algo a,b --set inc.stalls=1): no, \"never\"\n"
             "  failed: point 3 (bench --algo a,b --set inc.stalls=2): wrong\n"
             "  database: a.db\n  CSV: a.csv\n");
-  EXPECT_EQ(refuse_show(f.report), std::nullopt);
-  f.sweep.show = {"time_s"};
-  EXPECT_EQ(refuse_show(f.report),
-            "show: there is no column 'time_s' in the results (did you mean 'time_us'?)");
+}
+
+TEST(SweepReport, KnowsWhatCanNotBeShown) {
+  Filled f;
+  EXPECT_FALSE(refuse_show(f.sweep, f.table, true));
+  f.sweep.show = {"time_us", "time_s"};
+  for (const bool complete : {false, true}) {
+    const auto none = refuse_show(f.sweep, f.table, complete);
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->index, 1U);
+    EXPECT_EQ(none->why, "show: there is no column 'time_s' in the results (did you mean 'time_us'?)");
+  }
+  // The next point may be one whose switches reduce.
+  f.sweep.show = {"inc.evictions"};
+  EXPECT_FALSE(refuse_show(f.sweep, f.table, /*complete=*/false));
+  EXPECT_TRUE(refuse_show(f.sweep, f.table, /*complete=*/true));
+}
+
+/// The columns of a result among the outputs that tests/cli compares with; empty if it is none that a sweep
+/// reads.
+std::set<std::string> columns_of(const std::filesystem::path& golden, std::string& command) {
+  std::stringstream all;
+  all << std::ifstream(golden).rdbuf();
+  std::string text = all.str();
+  const std::size_t begin = text.find("\n{\n");
+  const std::size_t end = text.find("\n}\n");
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  text = text.substr(begin, end + 2 - begin);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("command")) return {};
+  command = json["command"];
+  if (json.contains("kernel")) command += " of a kernel";
+  SweepTable table;
+  table.add(0, {PointStatus::kDone, "", text});
+  std::set<std::string> columns;
+  for (const auto& c : table.columns()) columns.insert(c.name);
+  return columns;
+}
+
+TEST(SweepTable, KnowsWhichColumnsAreOnlyInSomeResults) {
+  std::map<std::string, std::vector<std::set<std::string>>> results;
+  for (const char* group : {"bench", "bench-kernel", "train", "compare"}) {
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(INFOLD_SOURCE_DIR) /
+                                                                "tests" / "cli" / "golden" / group)) {
+      std::string command;
+      if (auto columns = columns_of(file.path(), command); !columns.empty())
+        results[command].push_back(std::move(columns));
+    }
+  }
+  for (const char* command : {"bench", "bench of a kernel", "train", "compare", "explain"})
+    EXPECT_FALSE(results[command].empty()) << command;
+  for (const auto& [command, all] : results) {
+    if (command == "study" || command == "learn") continue;
+    for (const auto& columns : all) {
+      for (const std::string& name : columns) {
+        const bool always = std::ranges::all_of(all, [&](const auto& c) { return c.contains(name); });
+        EXPECT_TRUE(always || only_in_some(name)) << name << " of " << command;
+      }
+    }
+  }
+  EXPECT_FALSE(only_in_some("time_us"));
+  EXPECT_FALSE(only_in_some("nope"));
 }
 
 TEST(SweepTable, OneLineOfJson) {

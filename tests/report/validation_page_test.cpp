@@ -1,4 +1,4 @@
-// docs/validation.md is made from validation/. What it took hours to simulate is not done again here, but its
+// docs/validation.md is made from validation/. What takes minutes to simulate is not done again here, but its
 // rows, sources, commands and constants must be those of today.
 #include <fmt/format.h>
 

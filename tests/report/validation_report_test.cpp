@@ -31,14 +31,28 @@ TEST(ValidationReport, TellsMissedFromFailed) {
   const ValidationReport report{rows, comparisons};
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 of 3 figures within"));
   EXPECT_THAT(validation_text(report), testing::HasSubstr("1 could not be run"));
+  EXPECT_THAT(validation_text(report), testing::EndsWith("missing:\n  b: a mechanism\n"));
   const std::string page =
-      validation_markdown(report, {{"gpu.launch", "a delay", {"a"}}, {"gpu.fence", "another", {}}});
+      validation_markdown(report, {{"gpu.launch", "a delay", {"a"}, ""}, {"gpu.fence", "another", {}, ""}});
   EXPECT_THAT(page, testing::HasSubstr("- `b`: a mechanism"));
   EXPECT_THAT(page, testing::HasSubstr("| `gpu.launch` | a delay | `a` |"));
   EXPECT_THAT(page, testing::HasSubstr("no row"));
   EXPECT_EQ(number_at(validation_json(report), "/rows/1/error"), 0.2);
   EXPECT_EQ(number_at(validation_json(report), "/rows/2/error"), std::nullopt);
   EXPECT_EQ(number_at(validation_json(report), "/summary/failed"), 1.0);
+}
+
+TEST(ValidationReport, APolicyHasOneOtherChoice) {
+  std::vector<study::ValidationRow> rows(1);
+  rows[0].id = std::string(1, 'a');
+  rows[0].published = 100;
+  const std::vector<std::optional<study::Comparison>> plain{study::compare(rows[0], 100)};
+  const std::vector<std::optional<study::Comparison>> other{study::compare(rows[0], 120)};
+  const study::CalibratedConstant policy{"fabric.interleave", "a policy", {"a"}, "stride"};
+  const std::vector<Sensitivity> moved{{policy, other, other}};
+  EXPECT_THAT(sensitivity_text({rows, plain}, moved),
+              testing::EndsWith("\nfabric.interleave = stride instead: a policy\n  a     +20.0 %\n"));
+  EXPECT_THAT(sensitivity_json({rows, plain}, moved), testing::HasSubstr("\"instead\": \"stride\""));
 }
 
 }  // namespace
