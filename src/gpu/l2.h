@@ -31,7 +31,6 @@ class L2 {
     std::uint32_t next_in_bucket = kNone;
   };
   static_assert(sizeof(Line) == 32, "two lines to one of the host's");
-  static constexpr std::uint32_t kMostBytes = 0xffff;                      ///< of a block
   static constexpr std::uint64_t kKeyMask = (std::uint64_t{1} << 56) - 1;  ///< keys count blocks
 
   explicit L2(const GpuSpec& spec);
@@ -56,9 +55,9 @@ class L2 {
 
   /// The line holds `bytes` from now on. Requires: it is the most recently used.
   void grow(Line& line, std::uint32_t bytes) {
-    INFOLD_DCHECK(bytes <= kMostBytes, "a block is small");
     occupied_ += charge(bytes) - charge(line.filled);
     line.filled = static_cast<std::uint16_t>(bytes);
+    INFOLD_DCHECK(line.filled == bytes, "a block has less than 64 KiB");
   }
 
   /// Takes out the least recently used line while there is too much; gives its dirty bytes to `write_back`.
