@@ -97,16 +97,16 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
     for (int chip = blueprint.gpus; chip < blueprint.nodes(); ++chip)
       unit_inputs_.push_back(inputs.next[static_cast<std::size_t>(chip)]++);
   }
-  links_.reserve(setups.size());
+  link_store_.reserve(setups.size());
   for (Link::Setup& s : setups) {
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
-    links_.push_back(std::make_unique<Link>(*this, s));
+    links_.push_back(&link_store_.emplace_back(*this, s));
   }
-  for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id].get());
+  for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
   if (in_network.units) {
     lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
-    for (const auto& link : links_) {
-      if (blueprint.is_gpu(link->from())) lane_links_[link->from()].push_back(link.get());
+    for (Link* link : links_) {
+      if (blueprint.is_gpu(link->from())) lane_links_[link->from()].push_back(link);
     }
   }
   for (std::size_t out = 0; out < setups.size(); ++out) {

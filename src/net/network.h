@@ -103,7 +103,7 @@ class Network {
   std::string name(NodeId node) const;
   void register_stats(sim::StatRegistry& registry) const;
 
-  const std::vector<std::unique_ptr<Link>>& links() const { return links_; }
+  const std::vector<Link*>& links() const { return links_; }
   std::uint64_t packets_sent() const { return packets_sent_; }
   std::uint64_t packets_delivered() const { return packets_delivered_; }
   std::uint64_t payload_sent(NodeId gpu) const { return payload_sent_[gpu]; }
@@ -194,7 +194,8 @@ class Network {
   InNetwork in_network_;
   std::uint64_t interleave_block_;
   std::uint64_t lanes_of_first_ = 1;
-  std::vector<std::unique_ptr<Link>> links_;
+  std::vector<Link> link_store_;  // side by side, so that they spread over the host's caches
+  std::vector<Link*> links_;
   std::vector<Link*> ways_;                     // by Hop::pick
   std::vector<std::vector<Link*>> lane_links_;  // by GPU; only where switches have units
   std::vector<SwitchUnit*> units_;              // by switch, likewise

@@ -46,8 +46,8 @@ void watch_network(sim::Sampler& sampler, sim::TraceRecorder& trace, const gpu::
     std::vector<const net::Link*> out;
     std::vector<const net::Link*> in;
     for (const auto& link : network.links()) {
-      if (link->from() == g) out.push_back(link.get());
-      if (link->to() == g) in.push_back(link.get());
+      if (link->from() == g) out.push_back(link);
+      if (link->to() == g) in.push_back(link);
     }
     sampler.add_level(trace.counter(group, "in flight from here", "bytes"), [out](sim::Time) {
       sim::Bytes sum;
