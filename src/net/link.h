@@ -9,7 +9,8 @@
 //
 // A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
 // through the chip. So it decides for all of that time at once: the same decisions, fewer events. Only where
-// credits are short it must look again sooner, because those come back over one link.
+// credits are short it must look again sooner, because those come back over one link. A link out of a GPU
+// decides, packet by packet, for a control packet and the one behind it.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ class alignas(64) Link final : public sim::Handler {
     sim::Time latency;
     sim::Time far_latency;  ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
     int speedup = 0;        ///< outputs of the far chip that this link's buffer can feed at once; 0: all
-    sim::Time lookahead;    ///< nothing can be queued for it earlier than so long after it was sent
+    sim::Time lookahead;    ///< it decides for so long at once (see Network's constructor for why it may)
     sim::Bytes buffer;      ///< of each virtual channel at the far end
     int classes = 0;        ///< message classes
     int channels = 0;       ///< virtual channels: classes x layers
