@@ -76,7 +76,7 @@ export class EChart {
     if (width === undefined) this.instance.resize({width: "auto"});
   }
   toggle(name: string): void {
-    this.instance.dispatchAction({type: "legendToggleSelect", name});
+    this.dispatch({type: "legendToggleSelect", name});
   }
   /** What was switched off or zoomed belongs to another figure. */
   forget(): void {
@@ -95,7 +95,11 @@ export class EChart {
     this.show(start + by, end + by);
   }
   private show(start: number, end: number): void {
-    this.instance.dispatchAction({type: "dataZoom", dataZoomIndex: 0, start, end});
+    this.dispatch({type: "dataZoom", dataZoomIndex: 0, start, end});
+  }
+  /** Drawn when this returns, not at the browser's next frame: a button and its chart never disagree. */
+  private dispatch(action: echarts.Payload): void {
+    this.instance.dispatchAction(action, {flush: true});
   }
   private window(): {start: number; end: number} | undefined {
     const option = this.instance.getOption() as {dataZoom?: {start: number; end: number}[]} | undefined;
