@@ -24,10 +24,9 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       signals_(signals),
       payloads_(payloads),
       core_(spec, events, options),
-      memory_(core_.memory()),
       priority_(options.collective_priority) {
   if (units != nullptr)
-    unit_port_ = std::make_unique<UnitPort>(id, spec, events, network, memory_, *units, payloads);
+    unit_port_ = std::make_unique<UnitPort>(id, spec, events, network, core_.memory(), *units, payloads);
   network.attach(id, *this);
 }
 
@@ -73,7 +72,7 @@ Mover& Gpu::add_mover(Mover::Setup setup) {
   if (place == movers_.end()) place = movers_.insert(place, nullptr);
   setup.gpu = id_;
   setup.sender = static_cast<std::uint32_t>(place - movers_.begin());
-  *place = std::make_unique<Mover>(setup, events_, memory_, network_, moves_, payloads_);
+  *place = std::make_unique<Mover>(setup, events_, core_.memory(), network_, moves_, payloads_);
   return **place;
 }
 
@@ -114,12 +113,14 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   if (packet.kind != net::PacketKind::kWrite) return unit_port_->receive(packet);
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
+  core_.memory().prefetch(entry.arriving, packet.payload);
   if (payloads_ != nullptr) {
     const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
     move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
     payloads_->give_back(packet.values);
   }
-  if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
+  if (!entry.ordinary && move.encoding.flags_inside)
+    move.client->landed(move.cookie, packet.offset, packet.payload);
   net::Packet ack;
   ack.kind = net::PacketKind::kAck;
   ack.flow = packet.flow;
@@ -129,13 +130,14 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   ack.destination = packet.source;
   ack.spread = packet.spread;
   network_.send(ack, 0);
-  if (move.on_chip && !move.lands) return events_.now();
-  return memory_.write(entry.arriving, packet.payload, events_.now());
+  if (!entry.ordinary && move.on_chip && !move.lands) return events_.now();
+  return core_.memory().write(entry.arriving, packet.payload, events_.now());
 }
 
 void Gpu::expect(const net::Packet& packet) {
   if (packet.kind == net::PacketKind::kAck) {
-    moves_[packet.flow].mover->acknowledged(packet.flow, sim::Bytes{packet.offset}, packet.arrives);
+    MoveTable::Entry& entry = moves_[packet.flow];
+    if (entry.acknowledge(sim::Bytes{packet.offset}, packet.arrives)) entry.mover->settled(packet.flow);
   } else if (packet.kind == net::PacketKind::kUnitAck) {
     unit_port_->expect(packet);
   } else {

@@ -16,7 +16,7 @@
 
 namespace infold::gpu {
 
-class Gpu final : public net::Endpoint {
+class alignas(64) Gpu final : public net::Endpoint {
  public:
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
       SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
@@ -61,6 +61,7 @@ class Gpu final : public net::Endpoint {
   StreamId stream_of(std::vector<StreamId>& streams, std::size_t index);
   sim::Time poll_of(SignalId signal) const;
 
+  // What every packet touches is one cache line.
   net::NodeId id_;
   const GpuSpec& spec_;
   sim::EventQueue& events_;
@@ -69,7 +70,6 @@ class Gpu final : public net::Endpoint {
   SignalTable& signals_;
   net::Payloads* payloads_;
   Core core_;
-  MemorySystem& memory_;
   std::unique_ptr<UnitPort> unit_port_;  // null where switches have no units
   int priority_;                         // of the communication streams
   std::vector<StreamId> communication_streams_;

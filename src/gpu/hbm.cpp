@@ -22,6 +22,7 @@ Hbm::Hbm(const HbmSpec& spec)
       turnaround_(spec.turnaround),
       drain_(static_cast<std::uint32_t>(
           std::max<std::int64_t>(spec.write_drain.count() * spec.channels / spec.groups, 1))),
+      number_of_groups_(static_cast<std::uint64_t>(spec.groups)),
       groups_(static_cast<std::size_t>(spec.groups)) {}
 
 }  // namespace infold::gpu

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "gpu/gpu_spec.h"
+#include "sim/divisor.h"
 #include "sim/random.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
 
-class Hbm {
+class alignas(64) Hbm {
  public:
   explicit Hbm(const HbmSpec& spec);
 
@@ -43,7 +44,7 @@ class Hbm {
     sim::Time drain_began;  // of the last one: from then on there is room for more
     std::uint32_t waiting = 0;
   };
-  Group& group_of(std::uint64_t block) { return groups_[sim::mix(block) % groups_.size()]; }
+  Group& group_of(std::uint64_t block) { return groups_[number_of_groups_.remainder(sim::mix(block))]; }
   void drain(Group& g, sim::Time now) {
     g.drain_began = sim::max(g.free_at, now) + turnaround_;
     g.free_at = g.drain_began + pace_.time(sim::Bytes{g.waiting}) + turnaround_;
@@ -54,6 +55,7 @@ class Hbm {
   sim::Time access_;
   sim::Time turnaround_;
   std::uint32_t drain_;
+  sim::Divisor number_of_groups_;
   std::vector<Group> groups_;
 };
 

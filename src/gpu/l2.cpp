@@ -15,7 +15,7 @@ L2::L2(const GpuSpec& spec)
     : pace_(slices_rate(spec)),
       capacity_(static_cast<std::uint64_t>(spec.l2.capacity.count() / spec.l2.copies)) {
   const auto blocks = std::max<std::uint64_t>(capacity_ / AddressSpace::kBufferBlock, 64);
-  const int bits = static_cast<int>(std::bit_width(blocks * 2));
+  const int bits = static_cast<int>(std::bit_width(blocks * 4));
   buckets_.assign(std::size_t{1} << bits, kNone);
   shift_ = 64 - bits;
   mask_ = buckets_.size() - 1;

@@ -18,7 +18,7 @@
 
 namespace infold::gpu {
 
-class L2 {
+class alignas(64) L2 {
  public:
   struct Line {
     std::uint64_t key : 56 = 0;
@@ -66,17 +66,14 @@ class L2 {
     while (occupied_ > capacity_ && oldest_ != newest_) {
       const Line line = lines_[oldest_];
       remove(oldest_);
+      // The next to leave was touched just now; its bucket will be needed when it leaves.
+      prefetch(lines_[oldest_].key);
       if (line.dirty > 0) write_back(line);
     }
   }
 
-  /// Room will be made soon: the host may fetch the line that would have to leave first, and then its bucket.
-  void prefetch_oldest() const {
-    if (oldest_ != kNone) __builtin_prefetch(&lines_[oldest_], 1);
-  }
-  void prefetch_oldest_bucket() const {
-    if (oldest_ != kNone) __builtin_prefetch(&buckets_[bucket_of(lines_[oldest_].key)], 1);
-  }
+  /// use() of this block will follow soon.
+  void prefetch(std::uint64_t key) const { __builtin_prefetch(&buckets_[bucket_of(key)], 1); }
 
   /// Bytes that memory does not have yet.
   std::uint64_t dirty_bytes() const;
@@ -105,12 +102,13 @@ class L2 {
   void unlink(std::uint32_t i);
   void link_newest(std::uint32_t i);
 
+  // An access touches one cache line, a look-up two.
   sim::Pace pace_;
   sim::Time free_at_;
-  std::uint64_t capacity_;
-  std::uint64_t occupied_ = 0;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> buckets_;
+  std::uint64_t capacity_;
+  std::uint64_t occupied_ = 0;
   int shift_ = 0;
   std::size_t mask_ = 0;
   std::uint32_t newest_ = kNone;

@@ -31,10 +31,8 @@ sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
 
 sim::Time MemorySystem::fetch(Actor actor, const Block& block, std::uint32_t need, sim::Time now) {
   L2& l2 = *l2_[index_of(actor)];
-  l2.prefetch_oldest();
   L2::Line& line = l2.use(block.key);
   if (line.filled >= need) return line.ready;
-  l2.prefetch_oldest_bucket();
   const std::uint32_t missing = need - line.filled;
   traffic_[actor].hbm_read += missing;
   const sim::Time ready = sim::max(line.ready, hbm_[index_of(actor)]->read(block.key, missing, now));
@@ -46,12 +44,10 @@ sim::Time MemorySystem::fetch(Actor actor, const Block& block, std::uint32_t nee
 
 sim::Time MemorySystem::allocate(Actor actor, const Block& block, std::uint32_t n, sim::Time now) {
   L2& l2 = *l2_[index_of(actor)];
-  l2.prefetch_oldest();
   L2::Line& line = l2.use(block.key);
   line.writer = static_cast<std::uint8_t>(index_of(actor));
   line.dirty = static_cast<std::uint16_t>(std::min(line.dirty + n, block.bytes));
   if (line.dirty <= line.filled) return now;
-  l2.prefetch_oldest_bucket();
   l2.grow(line, line.dirty);
   return make_room(l2, now);
 }

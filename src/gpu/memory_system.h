@@ -31,7 +31,7 @@ struct Traffic {
   }
 };
 
-class MemorySystem {
+class alignas(64) MemorySystem {
  public:
   MemorySystem(const GpuSpec& spec, const Contention& contention);
 
@@ -56,7 +56,7 @@ class MemorySystem {
     Cursor(Actor actor, std::uint64_t first_block, std::uint64_t offset, std::uint64_t bytes)
         : block_(first_block + offset / AddressSpace::kBufferBlock),
           bytes_(bytes),
-          begin_(static_cast<std::uint32_t>(offset % AddressSpace::kBufferBlock)),
+          begin_(static_cast<std::uint16_t>(offset % AddressSpace::kBufferBlock)),
           actor_(actor) {}
 
    private:
@@ -65,7 +65,7 @@ class MemorySystem {
     std::uint64_t block_ = 0;  // the next to look up
     std::uint64_t bytes_ = 0;  // behind the current block
     std::uint32_t left_ = 0;   // of the current block, bytes not accessed yet
-    std::uint32_t begin_ = 0;  // where in the next block it goes on
+    std::uint16_t begin_ = 0;  // where in the next block it goes on
     bool missed_ = false;      // the current block had to be fetched: each access waits for memory itself
     Actor actor_ = Actor::kCompute;
   };
@@ -86,6 +86,11 @@ class MemorySystem {
     return sim::max(through, c.ready_);
   }
 
+  /// An access will follow soon: the host may fetch the tag's bucket, if one will be looked for.
+  void prefetch(const Cursor& c, std::uint32_t n) const {
+    if (n > c.left_) l2_[index_of(c.actor_)]->prefetch(c.block_);
+  }
+
   const PerActor<Traffic>& traffic() const { return traffic_; }
   /// Written by somebody and still only in L2.
   std::uint64_t unwritten() const;
@@ -103,13 +108,14 @@ class MemorySystem {
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
 
-  sim::Time latency_;  // of a hit
-  sim::Time access_;   // what a miss adds
-  std::vector<L2> l2s_;
-  std::vector<Hbm> hbms_;
+  // What every access touches is one cache line.
+  sim::Time latency_;                // of a hit
+  sim::Time access_;                 // what a miss adds
   std::array<L2*, kActors> l2_{};    // each actor's
   std::array<Hbm*, kActors> hbm_{};  // the same
   PerActor<Traffic> traffic_;
+  std::vector<L2> l2s_;
+  std::vector<Hbm> hbms_;
 };
 
 }  // namespace infold::gpu

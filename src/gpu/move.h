@@ -76,14 +76,26 @@ static_assert(offsetof(Move, here) == 64, "what every packet asks for is one cac
 class MoveTable {
  public:
   struct alignas(64) Entry {
+    // What every packet touches, at both ends, in one cache line.
     MemorySystem::Cursor arriving;  // at the receiving memory
     Mover* mover = nullptr;
-    sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet
+    sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet; below 0 until issued
     sim::Time visible;          // when the latest acknowledgement is here
-    Move move;
-    bool issued = false;
+    bool issued = false;        // all of it was sent
+    bool ordinary = true;       // stored to memory where it arrives, and nobody waits for single packets
     MoveId next_free = 0;
+    Move move;
+    /// Every byte was sent, and its acknowledgement is here or on its last link.
+    bool settled() const { return issued && unacknowledged == sim::Bytes{}; }
+    /// Bytes are visible at their destination, which their mover will know at `at`. Returns settled().
+    bool acknowledge(sim::Bytes bytes, sim::Time at) {
+      unacknowledged -= bytes;
+      INFOLD_DCHECK(!issued || unacknowledged >= sim::Bytes{}, "no byte is acknowledged twice");
+      visible = sim::max(visible, at);
+      return settled();
+    }
   };
+  static_assert(offsetof(Entry, move) == 64);
   MoveId add(const Move& move, Mover& mover) {
     MoveId id = free_;
     if (id == kNone) {
@@ -92,7 +104,13 @@ class MoveTable {
     } else {
       free_ = entries_[id].next_free;
     }
-    entries_[id] = {{}, &mover, {}, {}, move, false, kNone};
+    const bool in_memory = !move.on_chip || move.lands;
+    entries_[id] = {.arriving = {},
+                    .mover = &mover,
+                    .unacknowledged = {},
+                    .visible = {},
+                    .ordinary = in_memory && !move.encoding.flags_inside,
+                    .move = move};
     if (move.to != Move::kNowhere) {
       const auto bytes = static_cast<std::uint64_t>(move.encoding.wire(move.bytes).count());
       entries_[id].arriving = {Actor::kCollective, move.there.buffer, move.there.offset, bytes};

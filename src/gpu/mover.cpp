@@ -19,24 +19,38 @@ sim::Bytes largest_burst(const net::Network& network, sim::Bytes payload) {
 
 Mover::Mover(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
              MoveTable& moves, net::Payloads* payloads)
-    : setup_(setup),
-      events_(events),
-      memory_(memory),
-      network_(network),
+    : events_(events),
       moves_(moves),
-      payloads_(payloads),
-      port_pace_(setup.port),
+      memory_(memory),
       port_(setup.shared_port != nullptr ? *setup.shared_port : own_port_),
-      adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port) {
-  if (setup_.payload == sim::Bytes{}) setup_.payload = network.spec().packet.payload;
-  largest_unit_ = sim::min(setup.burst, setup.window / 8);  // so that the pipeline keeps its grain
+      network_(network),
+      payloads_(payloads),
+      outstanding_(setup.outstanding),
+      sender_(setup.sender),
+      gpu_(setup.gpu),
+      setup_(setup),
+      port_pace_(setup.port),
+      adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
+      interleave_block_(network.spec().interleave_block),
+      largest_unit_(sim::min(setup.burst, setup.window / 8)) {  // so that the pipeline keeps its grain
+  const sim::Bytes own = network.spec().packet.payload;
+  if (setup_.payload == sim::Bytes{}) setup_.payload = own;
+  payload_ = static_cast<std::uint32_t>(setup_.payload.count());
+  // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
+  // that are larger than those into which the links would cut it.
+  const bool whole = setup.burst == sim::Bytes{} && (payloads != nullptr || setup_.payload != own);
+  largest_send_ = static_cast<std::uint32_t>(largest_burst(network, setup_.payload).count());
+  if (whole) largest_send_ = std::min(largest_send_, payload_);
 }
 
 void Mover::start(const Move& move, std::span<const Move> copies) {
   INFOLD_DCHECK(!busy_, "a workgroup issues one move after the other");
   INFOLD_DCHECK(move.bytes > sim::Bytes{}, "a move has bytes");
+  INFOLD_DCHECK(loading_.empty(), "units are of one move");
   busy_ = true;
-  current_ = moves_.add(move, *this);
+  target_ = target_of(moves_.add(move, *this));
+  stores_here_ = move.stores_here;
+  sent_ = sim::Bytes{};
   copies_.clear();
   for (const Move& copy : copies) copies_.push_back(moves_.add(copy, *this));
   stores_ = 1 + static_cast<std::int64_t>(copies.size());
@@ -52,9 +66,12 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
   const std::int64_t fits =
       move.encoding.data_in(sim::min(setup_.window, largest_burst(network_, setup_.payload)).count());
   const std::int64_t grain = std::max<std::int64_t>(move.encoding.whole, kVectorAccess);
-  unit_size_ = sim::Bytes{std::max(std::min(whole, fits) / grain * grain, grain)};
-  unit_wire_ = move.encoding.wire(unit_size_);
-  look_up_block(move);
+  const sim::Bytes unit{std::max(std::min(whole, fits) / grain * grain, grain)};
+  window_ = setup_.window * stores_;
+  polled_for_ = move.encoding.flags_inside ? move.received : 0;
+  loads_ = move.loads;
+  unit_ = shape_of(unit);
+  look_up_block();
   open_cursors(move);
   load_more();
 }
@@ -62,7 +79,7 @@ void Mover::start(const Move& move, std::span<const Move> copies) {
 /// A unit ends with its block of interleaved addresses (see look_up_block), so a block is cut evenly: a long
 /// unit and a short rest would be as much work as two equal ones.
 sim::Bytes Mover::even_unit(sim::Bytes unit) const {
-  const sim::Bytes block = network_.spec().interleave_block;
+  const sim::Bytes block = interleave_block_;
   if (unit == sim::Bytes{} || unit >= block) return unit;
   const std::int64_t units = block.count() / unit.count();
   return sim::Bytes{(block.count() + units - 1) / units};
@@ -81,49 +98,49 @@ void Mover::open_cursors(const Move& move) {
 
 /// A unit ends where its block of interleaved addresses ends, so that all of it goes one way. What is stored
 /// whole goes the way of its first byte.
-void Mover::look_up_block(const Move& move) {
-  const auto block = network_.spec().interleave_block.count();
-  if (loaded_ > sim::Bytes{} && move.encoding.plain()) {
-    to_block_end_ = sim::Bytes{block};  // at the beginning of the next one
+void Mover::look_up_block() {
+  const std::int64_t block = interleave_block_.count();
+  if (loaded_ > sim::Bytes{} && target_.encoding.plain()) {
+    to_block_end_ = interleave_block_;  // at the beginning of the next one
     return;
   }
-  const auto within = static_cast<std::int64_t>(move.address % static_cast<std::uint64_t>(block)) +
-                      move.encoding.wire(loaded_).count();
-  const std::int64_t room = move.encoding.data_in(block - within % block);
-  to_block_end_ = sim::Bytes{std::max<std::int64_t>(room - room % move.encoding.whole, move.encoding.whole)};
+  const auto within = static_cast<std::int64_t>(target_.address % static_cast<std::uint64_t>(block)) +
+                      target_.encoding.wire(loaded_).count();
+  const std::int64_t room = target_.encoding.data_in(block - within % block);
+  to_block_end_ =
+      sim::Bytes{std::max<std::int64_t>(room - room % target_.encoding.whole, target_.encoding.whole)};
+}
+
+/// Data come from memory through the SM's port; what is polled for comes when it has landed.
+Mover::Shape Mover::shape_of(sim::Bytes data) const {
+  const int streams = loads_ - polled_for_;
+  const sim::Bytes access = sim::min(data, sim::Bytes{target_.encoding.access});
+  return {data, target_.encoding.wire(data) * stores_, data * streams, port_pace_.time(access * streams),
+          port_pace_.time(data * streams)};
 }
 
 void Mover::load_more() {
-  const Move& move = moves_[current_].move;
   const sim::Time now = events_.now();
   while (loaded_ < to_load_) {
-    const sim::Bytes unit = sim::min(sim::min(unit_size_, to_block_end_), to_load_ - loaded_);
-    const sim::Bytes wire = unit == unit_size_ ? unit_wire_ : move.encoding.wire(unit);
+    const sim::Bytes data = sim::min(sim::min(unit_.data, to_block_end_), to_load_ - loaded_);
+    const Shape unit = data == unit_.data ? unit_ : shape_of(data);
     // One unit is always under way, however narrow the window.
-    if (in_flight_ > sim::Bytes{} && in_flight_ + wire * stores_ > setup_.window * stores_) return;
-    const bool polls = move.encoding.flags_inside && move.received > 0;
-    // Data come from memory through the SM's port. A unit can be sent on when its first access is there;
-    // the rest comes in faster than it goes out. What is polled for comes when it has landed.
-    const int skipped = polls ? move.received : 0;
-    const int streams = move.loads - skipped;
-    const sim::Bytes loads = unit * streams;
-    if (on_the_way_ > sim::Bytes{} && on_the_way_ + loads > setup_.outstanding) return;
-    in_flight_ += wire * stores_;
-    on_the_way_ += loads;
+    if (in_flight_ > sim::Bytes{} && in_flight_ + unit.stores > window_) return;
+    if (on_the_way_ > sim::Bytes{} && on_the_way_ + unit.loads > outstanding_) return;
+    in_flight_ += unit.stores;
+    on_the_way_ += unit.loads;
     sim::Time port = port_.load_free;
-    for (int i = skipped; i < move.loads; ++i) {
-      const auto n = static_cast<std::uint32_t>(unit.count());
+    const auto n = static_cast<std::uint32_t>(data.count());
+    for (int i = polled_for_ + 1; i < loads_; ++i) memory_.prefetch(sources_[static_cast<std::size_t>(i)], n);
+    for (int i = polled_for_; i < loads_; ++i)
       port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
-    }
-    const sim::Bytes first = sim::min(unit, sim::Bytes{move.encoding.access}) * streams;
-    const sim::Time ready = port + port_pace_.time(first);
-    port_.load_free = port + port_pace_.time(loads);
-    loading_.push({ready, current_, static_cast<std::uint32_t>(loaded_.count()),
-                   static_cast<std::uint32_t>(unit.count()), static_cast<std::uint32_t>(loads.count())});
-    loaded_ += unit;
-    to_block_end_ -= unit;
-    if (to_block_end_ == sim::Bytes{}) look_up_block(move);
-    if (!polls && seen_ + 1 == loading_.size()) {
+    // A unit can be sent on when its first access is there; the rest comes in faster than it goes out.
+    loading_.push({port + unit.first_access, static_cast<std::uint32_t>(loaded_.count()), n});
+    port_.load_free = port + unit.all_loads;
+    loaded_ += data;
+    to_block_end_ -= data;
+    if (to_block_end_ == sim::Bytes{}) look_up_block();
+    if (polled_for_ == 0 && seen_ + 1 == loading_.size()) {
       ++seen_;  // see_landed() would do no more
     } else {
       see_landed();
@@ -136,7 +153,7 @@ void Mover::load_more() {
 void Mover::see_landed() {
   for (; seen_ < loading_.size(); ++seen_) {
     Unit& unit = loading_[seen_];
-    const Move& move = moves_[unit.move].move;
+    const Move& move = moves_[target_.move].move;
     if (!move.encoding.flags_inside || move.received == 0) continue;
     const sim::Bytes end{unit.offset + unit.bytes};
     if (end > available_) return;
@@ -183,97 +200,94 @@ void Mover::handle(std::uint32_t event) {
   if (event != kLoaded) return finish(event - kComplete);
   const Unit unit = loading_.front();
   loading_.pop();
-  on_the_way_ -= sim::Bytes{unit.loads};
+  on_the_way_ -= sim::Bytes{unit.bytes} * (loads_ - polled_for_);
   --seen_;
   await_first();
   store(unit);
 }
 
 void Mover::store(const Unit& unit) {
-  MoveTable::Entry& entry = moves_[unit.move];
-  const Move& move = entry.move;
-  const bool last = unit.offset + unit.bytes == move.bytes.count();
-  if (last) entry.issued = true;
-  if (move.stores_here) memory_.write(here_, unit.bytes, events_.now());
+  const bool last = sim::Bytes{unit.offset + std::int64_t{unit.bytes}} == to_load_;
+  if (stores_here_) memory_.write(here_, unit.bytes, events_.now());
   net::ValuesId values = 0;
   if (payloads_ != nullptr) {
+    const Move& move = moves_[target_.move].move;
     values = payloads_->take(unit.bytes);
     move.client->produce(move.cookie, unit.offset, (*payloads_)[values]);
   }
-  if (move.to != Move::kNowhere) {
-    send(move, unit, values);
+  if (target_.to != Move::kNowhere) {
+    sent_ += send(target_, unit, values);
     for (std::size_t i = 0; stores_ > 1 && i < copies_.size(); ++i) {
-      const MoveId copy = copies_[i];
-      if (last) moves_[copy].issued = true;
-      send(moves_[copy].move, {unit.ready, copy, unit.offset, unit.bytes, 0}, values);
+      MoveTable::Entry& copy = moves_[copies_[i]];
+      if (last) copy.issued = true;
+      copy.unacknowledged += send(target_of(copies_[i]), unit, values);
     }
   } else {
-    in_flight_ -= move.encoding.wire(sim::Bytes{unit.bytes});
+    in_flight_ -= target_.encoding.wire(sim::Bytes{unit.bytes});
   }
   if (payloads_ != nullptr) payloads_->give_back(values);
   if (last) {
-    busy_ = false;
-    move.client->move_issued(move.cookie);  // may start the next move, which may move the table
-    finish_if_done(unit.move);
+    issued();
   } else if (!window_is_full()) {
     load_more();
   }
 }
 
-void Mover::send(const Move& move, const Unit& unit, net::ValuesId values) {
-  const auto at = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.offset}).count());
-  const auto wire = static_cast<std::uint32_t>(move.encoding.wire(sim::Bytes{unit.bytes}).count());
-  moves_[unit.move].unacknowledged += sim::Bytes{wire};
-  const auto payload = static_cast<std::uint32_t>(setup_.payload.count());
+/// What was sent is told to the table when all of it was: one look at the move instead of one a unit.
+void Mover::issued() {
+  const MoveId id = target_.move;
+  MoveTable::Entry& entry = moves_[id];
+  entry.issued = true;
+  entry.unacknowledged += sent_;
+  busy_ = false;
+  entry.move.client->move_issued(entry.move.cookie);  // may start the next move, which may move the table
+  if (moves_[id].settled()) settled(id);
+}
+
+Mover::Target Mover::target_of(MoveId id) const {
+  const Move& move = moves_[id].move;
+  return {id, move.to, move.address, move.encoding};
+}
+
+/// Returns the bytes that were sent.
+sim::Bytes Mover::send(const Target& target, const Unit& unit, net::ValuesId values) {
+  const auto at = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.offset}).count());
+  const auto wire = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.bytes}).count());
   net::Packet packet;
-  packet.flow = unit.move;
-  packet.source = setup_.gpu;
-  packet.destination = static_cast<net::NodeId>(move.to);
-  packet.spread = network_.spread_of(move.address + at);
-  // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
-  // that are larger than those into which the links would cut it.
-  const auto most = static_cast<std::uint32_t>(largest_burst(network_, setup_.payload).count());
-  const bool burst = setup_.burst > sim::Bytes{};
-  const bool whole = !burst && (payloads_ != nullptr || setup_.payload != network_.spec().packet.payload);
-  const std::uint32_t step = whole ? std::min(payload, most) : std::min(wire, most);
-  for (std::uint32_t done = 0; done < wire; done += step) {
+  packet.flow = target.move;
+  packet.source = gpu_;
+  packet.destination = static_cast<net::NodeId>(target.to);
+  packet.spread = network_.spread_of(target.address + at);
+  for (std::uint32_t done = 0; done < wire; done += largest_send_) {
     packet.offset = at + done;
-    packet.payload = static_cast<std::uint16_t>(std::min(step, wire - done));
-    packet.packets = static_cast<std::uint16_t>((packet.payload + payload - 1) / payload);
+    packet.payload = static_cast<std::uint16_t>(std::min(largest_send_, wire - done));
+    packet.packets = 1;
+    if (packet.payload > payload_)
+      packet.packets = static_cast<std::uint16_t>((packet.payload + payload_ - 1) / payload_);
     if (payloads_ != nullptr) {
-      const auto from = std::min<std::int64_t>(move.encoding.data_in(done), unit.bytes);
-      const auto to = std::min<std::int64_t>(move.encoding.data_in(done + packet.payload), unit.bytes);
+      const auto from = std::min<std::int64_t>(target.encoding.data_in(done), unit.bytes);
+      const auto to = std::min<std::int64_t>(target.encoding.data_in(done + packet.payload), unit.bytes);
       packet.values = payloads_->take(static_cast<std::uint32_t>(to - from));
       std::ranges::copy(
           (*payloads_)[values].subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
           (*payloads_)[packet.values].begin());
     }
-    network_.send(packet, setup_.sender);
+    network_.send(packet, sender_);
   }
+  return sim::Bytes{wire};
 }
 
 void Mover::departed(sim::Bytes bytes) {
   in_flight_ -= bytes;
   // Called for every packet, while most often there is nothing left to load or no room for a whole unit.
-  if (busy_ && loaded_ < to_load_ &&
-      (in_flight_ + unit_wire_ * stores_ <= setup_.window * stores_ || in_flight_ == sim::Bytes{}))
-    load_more();
-}
-
-void Mover::acknowledged(MoveId id, sim::Bytes bytes, sim::Time at) {
-  MoveTable::Entry& entry = moves_[id];
-  INFOLD_DCHECK(entry.unacknowledged >= bytes, "no byte is acknowledged twice");
-  entry.unacknowledged -= bytes;
-  entry.visible = sim::max(entry.visible, at);
-  finish_if_done(id);
+  if (loaded_ < to_load_ && (in_flight_ + unit_.stores <= window_ || in_flight_ == sim::Bytes{})) load_more();
 }
 
 /// Acknowledgements are known of before they are here, so the end of a move is an event.
-void Mover::finish_if_done(MoveId id) {
-  const MoveTable::Entry& entry = moves_[id];
-  if (entry.unacknowledged > sim::Bytes{} || !entry.issued) return;
-  if (entry.visible > events_.now()) {
-    events_.schedule(entry.visible, sim::Priority::kWork, *this, kComplete + id);
+void Mover::settled(MoveId id) {
+  const sim::Time visible = moves_[id].visible;
+  if (visible > events_.now()) {
+    events_.schedule(visible, sim::Priority::kWork, *this, kComplete + id);
   } else {
     finish(id);
   }

@@ -43,21 +43,35 @@ class alignas(64) Mover final : public DataPath, public sim::Handler {
   void start(const Move& move, std::span<const Move> copies) override;
   void start(const Move& move) { start(move, {}); }
   bool idle() const { return !busy_; }
-  std::uint32_t sender() const override { return setup_.sender; }
+  std::uint32_t sender() const override { return sender_; }
   void available(sim::Bytes data) override;
   sim::Time polled() const override { return polled_; }
   /// Bytes it stored have left for the wire: there is room for more loads.
   void departed(sim::Bytes bytes);
-  /// Bytes it stored are visible at their destination; it will know at `at`, which is now or later.
-  void acknowledged(MoveId id, sim::Bytes bytes, sim::Time at);
+  /// A move is settled: everything it stored is visible, or will be when the last acknowledgement is here.
+  void settled(MoveId id);
 
  private:
+  /// Of the current move.
   struct Unit {
     sim::Time ready;  // when its loads are there
-    MoveId move;
     std::uint32_t offset;
     std::uint32_t bytes;
-    std::uint32_t loads;  // bytes that come from memory, over all sources
+  };
+  /// Where units are stored to, if not here alone.
+  struct Target {
+    MoveId move = 0;
+    int to = Move::kNowhere;
+    std::uint64_t address = 0;
+    Encoding encoding;
+  };
+  /// What a unit of so much data takes.
+  struct Shape {
+    sim::Bytes data;
+    sim::Bytes stores;       // of the window
+    sim::Bytes loads;        // from memory, over all sources
+    sim::Time first_access;  // at the SM's port
+    sim::Time all_loads;     // likewise
   };
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
@@ -70,49 +84,62 @@ class alignas(64) Mover final : public DataPath, public sim::Handler {
   void handle(std::uint32_t event) override;
   /// Whether the next unit must wait for others of this mover to leave.
   bool window_is_full() const {
-    const bool whole = unit_size_ <= to_block_end_ && unit_size_ <= to_load_ - loaded_;
-    return whole && in_flight_ > sim::Bytes{} && in_flight_ + unit_wire_ * stores_ > setup_.window * stores_;
+    const bool whole = unit_.data <= to_block_end_ && unit_.data <= to_load_ - loaded_;
+    return whole && in_flight_ > sim::Bytes{} && in_flight_ + unit_.stores > window_;
   }
+  Shape shape_of(sim::Bytes data) const;
+  Target target_of(MoveId id) const;
   void load_more();
   void see_landed();
   void await_first();
   sim::Bytes even_unit(sim::Bytes unit) const;
-  void look_up_block(const Move& move);
+  void look_up_block();
   void open_cursors(const Move& move);
   void store(const Unit& unit);
-  void send(const Move& move, const Unit& unit, net::ValuesId values);
-  void finish_if_done(MoveId id);
+  sim::Bytes send(const Target& target, const Unit& unit, net::ValuesId values);
+  void issued();
   void finish(MoveId id);
 
-  // There are hundreds of movers, so what a unit touches stands in few cache lines.
-  Setup setup_;
-  sim::EventQueue& events_;
-  MemorySystem& memory_;
-  net::Network& network_;
-  MoveTable& moves_;
-  net::Payloads* payloads_;        // null: values off
+  // There are hundreds of movers, so what a unit touches stands in few cache lines ...
   net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
   std::uint32_t seen_ = 0;         // of them, the first so many, whose received data are there
-  MoveId current_ = 0;
   bool busy_ = false;
-  sim::Bytes in_flight_;
+  bool stores_here_ = false;  // the current move does
+  sim::EventQueue& events_;
+  MoveTable& moves_;
   sim::Bytes on_the_way_;  // loads
   // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
   // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
   std::int64_t stores_ = 1;
-  sim::Bytes unit_size_;     // of the current move, in data
-  sim::Bytes unit_wire_;     // the same as it is stored
-  sim::Bytes loaded_;        // of the current move
-  sim::Bytes to_load_;       // all of it
-  sim::Bytes to_block_end_;  // data from there to the end of its block of interleaved addresses
-  sim::Bytes available_;     // received data of the current move that are there, if they carry flags
-  sim::Pace port_pace_;
+  sim::Bytes in_flight_;
+  sim::Bytes window_;
+  sim::Bytes loaded_;            // of the current move
+  sim::Bytes to_load_;           // all of it
+  sim::Bytes to_block_end_;      // data from there to the end of its block of interleaved addresses
+  sim::Bytes sent_;              // encoded
+  Shape unit_;                   // of the current move
+  Target target_;                // likewise
+  std::int32_t polled_for_ = 0;  // of its loads, the first so many are waited for and not asked for
+  std::int32_t loads_ = 0;
+  MemorySystem& memory_;
   Port& port_;
   Port own_port_;
+  net::Network& network_;
+  net::Payloads* payloads_;         // null: values off
+  std::uint32_t payload_ = 0;       // of a packet
+  std::uint32_t largest_send_ = 0;  // more is sent in pieces
+  sim::Bytes outstanding_;          // as in Setup, as are these
+  std::uint32_t sender_;
+  net::NodeId gpu_;
   MemorySystem::Cursor here_;
   std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
-  std::vector<MoveId> copies_;                                    // likewise
+  // ... and what only some do.
+  Setup setup_;
+  sim::Bytes available_;        // received data of the current move that are there, if they carry flags
+  std::vector<MoveId> copies_;  // of the current move
+  sim::Pace port_pace_;
   sim::Pace adder_pace_;
+  sim::Bytes interleave_block_;
   sim::Bytes largest_unit_;
   sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
   sim::Time polled_;

@@ -25,6 +25,7 @@ Link::Link(Network& network, const Setup& setup)
       packet_by_packet_(network.packet_by_packet()),
       ordinary_(setup.speedup == 0),
       errs_(setup.error_distance > sim::Bytes{}),
+      arrivals_(*this),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
       chance_(sim::mix(setup.id)),
@@ -76,34 +77,31 @@ void Link::return_credits(std::uint8_t channel) {
   }
 }
 
-void Link::handle(std::uint32_t event) {
-  if (event == kArrival) {
-    arrive();
-  } else if (network_.events().now() == wake_) {
-    wake_ = sim::Time::never();
-    if (packet_by_packet_) {
-      send_all_known<Mode::kPackets>();
-    } else {
-      send_all_known<Mode::kBursts>();
-    }
+void Link::handle(std::uint32_t /*event*/) {
+  if (network_.events().now() != wake_) return;
+  wake_ = sim::Time::never();
+  if (packet_by_packet_) {
+    send_all_known<Mode::kPackets>();
+  } else {
+    send_all_known<Mode::kBursts>();
   }
 }
 
-void Link::arrive() {
-  const Packet packet = arriving_.front();
-  arriving_.pop();
-  if (!arriving_.empty()) {
+void Link::Arrivals::handle(std::uint32_t /*event*/) {
+  const Packet packet = packets.front();
+  packets.pop();
+  if (!packets.empty()) {
     // A request that slipped in between the packets of a burst comes before the burst's end, and is seen with
     // it.
-    const sim::Time at = sim::max(arriving_.front().arrives, network_.events().now());
-    network_.events().schedule(at, sim::Priority::kArrive, *this, kArrival);
+    const sim::Time at = sim::max(packets.front().arrives, network.events().now());
+    network.events().schedule(at, sim::Priority::kArrive, *this, 0);
   }
-  network_.deliver(packet, *this);
+  network.deliver(packet, link);
 }
 
 void Link::schedule_wake(sim::Time at) {
   wake_ = at;
-  network_.events().schedule(at, sim::Priority::kArbitrate, *this, kSend);
+  network_.events().schedule(at, sim::Priority::kArbitrate, *this, 0);
 }
 
 template <Link::Mode mode>
@@ -138,10 +136,12 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   c.credits.spend(wire);
   c.waiting.served(input);
   last_channel_ = channel;
+  Way onward;
+  if (packet.destination != to_) onward = network_.way_of(packet, to_);
   if (packet_by_packet_) {
-    transmit<Mode::kPackets>(packet, channel, wire, nullptr, now);
+    transmit<Mode::kPackets>(packet, channel, wire, nullptr, onward, now);
   } else {
-    transmit<Mode::kBursts>(packet, channel, wire, nullptr, now);
+    transmit<Mode::kBursts>(packet, channel, wire, nullptr, onward, now);
   }
   return true;
 }
@@ -196,7 +196,11 @@ template <Link::Mode mode>
       }
     }
     channel.credits.spend(wire);
-    if (packet.destination != to_) network_.prefetch_way(packet, to_);
+    Way onward;
+    if (packet.destination != to_) {
+      onward = network_.way_of(packet, to_);
+      onward.link->prefetch(onward.channel);
+    }
     if (train) {
       input.first.offset += packet.payload;
       input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
@@ -211,7 +215,7 @@ template <Link::Mode mode>
     }
     channel.waiting.served(number);
     last_channel_ = index;
-    transmit<mode>(packet, index, wire, input.from, now);
+    transmit<mode>(packet, index, wire, input.from, onward, now);
     return Sent::kYes;
   }
   return Sent::kNo;
@@ -235,10 +239,11 @@ std::int64_t Link::draw_distance() {
                  chance_.below(2 * static_cast<std::uint64_t>(setup_.error_distance.count())));
 }
 
-/// Puts a packet on the wire at `start`. Its credits are spent.
+/// Puts a packet on the wire at `start`. Its credits are spent. `onward`: from the far end, unless it ends
+/// there.
 template <Link::Mode mode>
 [[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
-                                                  Link* in, sim::Time start) {
+                                                  Link* in, const Way& onward, sim::Time start) {
   if (errs_) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
@@ -270,10 +275,10 @@ template <Link::Mode mode>
   traffic.packets += packet.packets;
 
   packet.channel = channel;
-  if (packet.destination != to_) {
+  if (onward.link != nullptr) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;
-    network_.forward(packet, to_, far_input_);
+    onward.link->accept(packet, onward.channel, far_input_);
     return;
   }
   // ... and its destination sees it when its last byte is there.
@@ -282,8 +287,9 @@ template <Link::Mode mode>
     network_.expect(packet, *this);
     return;
   }
-  if (arriving_.empty()) network_.events().schedule(packet.arrives, sim::Priority::kArrive, *this, kArrival);
-  arriving_.push(packet);
+  if (arrivals_.packets.empty())
+    network_.events().schedule(packet.arrives, sim::Priority::kArrive, arrivals_, 0);
+  arrivals_.packets.push(packet);
 }
 
 sim::Bytes Link::credits_home(std::size_t channel) const {

@@ -29,7 +29,14 @@
 
 namespace infold::net {
 
+class Link;
 class Network;
+
+/// By which link a packet leaves a node, and on which of its virtual channels.
+struct Way {
+  Link* link = nullptr;
+  std::uint8_t channel = 0;
+};
 
 class alignas(64) Link final : public sim::Handler {
  public:
@@ -50,12 +57,15 @@ class alignas(64) Link final : public sim::Handler {
     sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
   Link(Network& network, const Setup& setup);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
   /// Queues a packet of the near chip's input `input`, which is there from packet.arrives on.
-  void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+  [[gnu::always_inline]] void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     Channel& c = channels_[channel];
     Input& in = c.inputs[input];
-    if (in.empty()) {
+    // The channel knows whether anything is queued; to ask the input would be to wait for its cache line.
+    if (!c.waiting.has(input)) {
       in.first = packet;
       c.waiting.add(input);
       waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
@@ -74,10 +84,10 @@ class alignas(64) Link final : public sim::Handler {
     accept(packet, channel, input);
   }
 
-  void prefetch() const {
+  /// accept() will follow soon.
+  void prefetch(std::uint8_t channel) const {
     __builtin_prefetch(this, 1);
-    __builtin_prefetch(channels_.data(), 1);
-    __builtin_prefetch(channels_.data() + 1, 1);
+    __builtin_prefetch(&channels_[channel], 1);
   }
 
   /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
@@ -93,7 +103,7 @@ class alignas(64) Link final : public sim::Handler {
   NodeId to() const { return setup_.to; }
   int channels() const { return setup_.channels; }
   /// No packet queued for it or on it.
-  bool idle() const { return waiting_channels_ == 0 && arriving_.empty(); }
+  bool idle() const { return waiting_channels_ == 0 && arrivals_.packets.empty(); }
   bool all_credits_home() const;
   /// On the wire, or in the buffer at its end.
   sim::Bytes in_flight() const;
@@ -146,20 +156,28 @@ class alignas(64) Link final : public sim::Handler {
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
   static constexpr int kMostChannels = kPacketClasses * kMostLayers;
-  enum Event : std::uint32_t { kSend, kArrival };
+  /// Data reach the far end: an event of its own kind, because to look which one it is costs as much as the
+  /// call.
+  struct Arrivals final : public sim::Handler {
+    explicit Arrivals(Link& of) : link(of), network(of.network_) {}
+    void handle(std::uint32_t event) override;
+    Link& link;
+    RingBuffer<Packet> packets;  // on the wire to their destination, first to arrive first
+    Network& network;
+  };
   enum class Sent { kYes, kNo, kUnknown };
   /// Whether units of several packets are cut up on their first link, or travel as bursts.
   enum class Mode { kPackets, kBursts };
   static std::uint8_t slipping_of(const Setup& setup);
 
   void handle(std::uint32_t event) override;
-  void arrive();
   template <Mode mode>
   void send_all_known();
   template <Mode mode>
-  Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
+  [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
   template <Mode mode>
-  void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in, sim::Time start);
+  [[gnu::always_inline]] void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in,
+                                       const Way& onward, sim::Time start);
   /// The wire is free for that channel, and nobody waits whom an arbiter could prefer.
   bool nobody_before(std::uint8_t channel, sim::Time now) const {
     if (busy_until_ <= now) return waiting_channels_ == 0;
@@ -181,7 +199,7 @@ class alignas(64) Link final : public sim::Handler {
   Network& network_;
   sim::Pace pace_;
   sim::Time busy_until_;
-  sim::Time wake_ = sim::Time::never();  // an older event for another time is stale
+  sim::Time wake_ = sim::Time::never();  // an event for another time is stale
   sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
   std::uint32_t lookahead_ps_;           // for so long nothing unknown can come up
   NodeId from_;
@@ -195,10 +213,10 @@ class alignas(64) Link final : public sim::Handler {
   bool errs_ : 1;      // there are bit errors
   std::array<Channel, kMostChannels> channels_;
 
-  /// The buffer at the far end: what is free there again, and lots on their way back, by channel.
-  alignas(64) std::array<FreedSpace, kMostChannels> freed_;
-  /// Data on the wire to their destination, first to arrive first.
-  RingBuffer<Packet> arriving_;
+  // What an arrival touches: the next two lines. The buffer at the far end: what is free there again, and
+  // lots on their way back, by channel.
+  alignas(64) Arrivals arrivals_;
+  std::array<FreedSpace, kMostChannels> freed_;
   Drain drain_;
   std::array<ReturningCredits, kMostChannels> returning_;
 

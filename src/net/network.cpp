@@ -36,23 +36,24 @@ sim::Bytes burst_that_fits(const FabricSpec& spec) {
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
                  bool packet_by_packet, const InNetwork& in_network)
     : events_(events),
-      spec_(spec),
       gpus_(blueprint.gpus),
-      nodes_(blueprint.nodes()),
       routes_(blueprint),
-      layers_(routes_.layers()),
+      endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       wire_(spec.packet),
-      max_burst_(burst_that_fits(spec)),
-      lanes_(static_cast<std::size_t>(blueprint.gpus)),
+      packet_by_packet_(packet_by_packet),
       two_stages_(
           std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
                       [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
-      packet_by_packet_(packet_by_packet),
-      in_network_(in_network),
-      interleave_block_(static_cast<std::uint64_t>(spec.interleave_block.count())),
-      endpoints_(static_cast<std::size_t>(blueprint.gpus)),
+      hashes_(spec.interleave == Interleave::kHash),
+      interleave_block_(static_cast<std::uint64_t>(sim::max(spec.interleave_block, sim::Bytes{1}).count())),
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
-      payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
+      payload_received_(static_cast<std::size_t>(blueprint.gpus)),
+      nodes_(blueprint.nodes()),
+      max_burst_(burst_that_fits(spec)),
+      lanes_(static_cast<std::size_t>(blueprint.gpus)),
+      in_network_(in_network),
+      spec_(spec) {
+  layers_ = routes_.layers();
   INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
   payload_.fill(static_cast<std::uint16_t>(spec.packet.payload.count()));
   if (in_network.units) {
@@ -91,16 +92,16 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       setups.push_back(s);
     }
   }
-  lanes_of_first_ = static_cast<std::uint64_t>(lanes_[0]);
+  lanes_of_first_ = sim::Divisor(static_cast<std::uint64_t>(std::max(lanes_[0], 1)));
   if (in_network.units) {
     units_.resize(static_cast<std::size_t>(blueprint.switches));
     for (int chip = blueprint.gpus; chip < blueprint.nodes(); ++chip)
       unit_inputs_.push_back(inputs.next[static_cast<std::size_t>(chip)]++);
   }
-  link_store_.reserve(setups.size());
+  link_store_ = std::vector<std::optional<Link>>(setups.size());
   for (Link::Setup& s : setups) {
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
-    links_.push_back(&link_store_.emplace_back(*this, s));
+    links_.push_back(&link_store_[s.id].emplace(*this, s));
   }
   for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
   if (in_network.units) {
@@ -121,17 +122,17 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
 Network::~Network() = default;
 
 std::uint16_t Network::spread_of(std::uint64_t address) const {
-  const std::uint64_t block = address / interleave_block_;
-  const std::uint64_t round = block / lanes_of_first_;
-  std::uint64_t lane = block - round * lanes_of_first_;
-  if (spec_.interleave == Interleave::kHash) {
-    lane += sim::mix(round) % lanes_of_first_;
-    if (lane >= lanes_of_first_) lane -= lanes_of_first_;
+  const std::uint64_t block = interleave_block_.quotient(address);
+  const std::uint64_t round = lanes_of_first_.quotient(block);
+  const std::uint64_t lanes = lanes_of_first_.value();
+  std::uint64_t lane = block - round * lanes;
+  if (hashes_) {
+    lane += lanes_of_first_.remainder(sim::mix(round));
+    if (lane >= lanes) lane -= lanes;
   }
   // A second stage of switches spreads by the round; where there is none, the lane alone decides, so
   // that a packet stays on its lane through a switch.
-  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes_of_first_) * lanes_of_first_ + lane
-                                                : lane);
+  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes) * lanes + lane : lane);
 }
 
 bool Network::quiet() const {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "net/routes.h"
 #include "net/switch_unit.h"
 #include "sim/check.h"
+#include "sim/divisor.h"
 #include "sim/event_queue.h"
 #include "sim/stats.h"
 
@@ -35,7 +37,7 @@ class Endpoint {
   ~Endpoint() = default;
 };
 
-class Network {
+class alignas(64) Network {
  public:
   /// Senders of one GPU that take turns at its links; more share a turn.
   static constexpr std::uint32_t kSenders = 64;
@@ -61,12 +63,11 @@ class Network {
     packets_sent_ += packet.packets;
     if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
     packet.arrives = events_.now();
-    const Hop& hop = hop_of(packet, packet.source);
-    Link& way = *ways_[hop.pick(packet.spread)];
+    const Way way = way_of(packet, packet.source);
     if (class_of(packet.kind) == PacketClass::kControl) {
-      way.accept_control(packet, channel_of(packet, hop), sender % kSenders);
+      way.link->accept_control(packet, way.channel, sender % kSenders);
     } else {
-      way.accept(packet, channel_of(packet, hop), sender % kSenders);
+      way.link->accept(packet, way.channel, sender % kSenders);
     }
   }
 
@@ -120,7 +121,8 @@ class Network {
   /// Sends to a GPU, on the ways of ordinary packets.
   void unit_send_routed(const Packet& packet, NodeId at) {
     packets_sent_ += packet.packets;
-    forward(packet, at, unit_inputs_[unit_index(at)]);
+    const Way way = way_of(packet, at);
+    way.link->accept(packet, way.channel, unit_inputs_[unit_index(at)]);
   }
   /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
   void release(const Packet& packet, Link& in, sim::Time at) {
@@ -136,13 +138,12 @@ class Network {
   bool packet_by_packet() const { return packet_by_packet_; }
   std::uint16_t payload_of(PacketKind kind) const { return payload_[static_cast<std::size_t>(kind)]; }
   const WireCost& wire() const { return wire_; }
-  void forward(const Packet& packet, NodeId at, std::uint32_t input) {
-    const Hop& hop = hop_of(packet, at);
-    ways_[hop.pick(packet.spread)]->accept(packet, channel_of(packet, hop), input);
-  }
-  /// What forward() will need is fetched while the packet is being sent.
-  void prefetch_way(const Packet& packet, NodeId at) const {
-    ways_[routes_.hop(at, packet.destination).pick(packet.spread)]->prefetch();
+  /// The way of a packet out of a node that is not its destination.
+  Way way_of(const Packet& packet, NodeId at) const {
+    const Hop& hop = routes_.hop(at, packet.destination);
+    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+    const int channel = static_cast<int>(class_of(packet.kind)) * layers_ + hop.layer;
+    return {ways_[hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
   }
   void deliver(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
@@ -166,45 +167,41 @@ class Network {
   }
 
  private:
-  const Hop& hop_of(const Packet& packet, NodeId at) const {
-    const Hop& hop = routes_.hop(at, packet.destination);
-    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-    return hop;
-  }
-  std::uint8_t channel_of(const Packet& packet, const Hop& hop) const {
-    return static_cast<std::uint8_t>(static_cast<int>(class_of(packet.kind)) * layers_ + hop.layer);
-  }
   std::uint8_t first_layer(PacketClass c) const {
     return static_cast<std::uint8_t>(static_cast<int>(c) * layers_);
   }
   std::size_t unit_index(NodeId chip) const { return static_cast<std::size_t>(chip - gpus_); }
 
+  // What every hop touches stands together ...
   sim::EventQueue& events_;
-  FabricSpec spec_;
   int gpus_;
-  int nodes_;
+  int layers_ = 1;
+  std::vector<Link*> ways_;  // by Hop::pick
   Routes routes_;
-  int layers_;
+  std::vector<Endpoint*> endpoints_;
+  std::uint64_t packets_sent_ = 0;
+  std::uint64_t packets_delivered_ = 0;
   WireCost wire_;
+  std::array<std::uint16_t, kPacketKinds> payload_{};
+  bool packet_by_packet_;
+  bool two_stages_;
+  bool hashes_;  // addresses over lanes
+  sim::Divisor interleave_block_;
+  sim::Divisor lanes_of_first_{1};
+  std::vector<std::uint64_t> payload_sent_;
+  std::vector<std::uint64_t> payload_received_;
+  // ... apart from what few do.
+  int nodes_;
   sim::Bytes max_burst_;
   std::vector<int> lanes_;
-  bool two_stages_;
-  bool packet_by_packet_;
-  std::array<std::uint16_t, kPacketKinds> payload_{};
   InNetwork in_network_;
-  std::uint64_t interleave_block_;
-  std::uint64_t lanes_of_first_ = 1;
-  std::vector<Link> link_store_;  // side by side, so that they spread over the host's caches
+  // Side by side, so that they spread over the host's caches; none ever moves.
+  std::vector<std::optional<Link>> link_store_;
   std::vector<Link*> links_;
-  std::vector<Link*> ways_;                     // by Hop::pick
   std::vector<std::vector<Link*>> lane_links_;  // by GPU; only where switches have units
   std::vector<SwitchUnit*> units_;              // by switch, likewise
   std::vector<std::uint32_t> unit_inputs_;      // as which input a switch's outputs see its unit
-  std::vector<Endpoint*> endpoints_;
-  std::vector<std::uint64_t> payload_sent_;
-  std::vector<std::uint64_t> payload_received_;
-  std::uint64_t packets_sent_ = 0;
-  std::uint64_t packets_delivered_ = 0;
+  FabricSpec spec_;
 };
 
 }  // namespace infold::net

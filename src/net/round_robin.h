@@ -16,6 +16,7 @@ class RoundRobin {
       : rest_(inputs > 128 ? new std::uint64_t[words_for(inputs)]() : nullptr), words_(words_for(inputs)) {}
 
   bool any() const { return waiting_ != 0; }
+  bool has(std::uint32_t input) const { return (word(input / 64) >> (input % 64) & 1U) != 0; }
   void add(std::uint32_t input) {
     word(input / 64) |= std::uint64_t{1} << (input % 64);
     ++waiting_;
@@ -29,6 +30,11 @@ class RoundRobin {
   /// The first waiting input that is ready, starting at the one whose turn it is; kNone if none is.
   template <class Ready>
   std::uint32_t find(Ready ready) const {
+    if (waiting_ == 1 && words_ <= 2) {
+      // Nobody else: on a link in the middle of one stream.
+      const std::uint32_t input = first_[0] != 0 ? number(0, first_[0]) : number(1, first_[1]);
+      return ready(input) ? input : kNone;
+    }
     if (words_ == 1) {
       // The common chip: turn the word so that its turn comes first.
       for (std::uint64_t bits = std::rotr(first_[0], turn_); bits != 0; bits &= bits - 1) {

@@ -38,7 +38,7 @@ bool EventQueue::run(std::uint64_t limit) {
   const std::uint64_t until = limit > ~std::uint64_t{0} - handled_ ? ~std::uint64_t{0} : handled_ + limit;
   for (;;) {
     const std::uint64_t position = slot_ & kSlotMask;
-    // Handlers may add to this slot, so its bit stays until nothing is left.
+    std::uint64_t& word = occupied_[position / 64];
     for (std::uint32_t index = slots_[position].head; index != kNil; index = slots_[position].head) {
       if (handled_ == until) return true;
       Node& node = nodes_[index];
@@ -48,12 +48,13 @@ bool EventQueue::run(std::uint64_t limit) {
       free_node_ = index;
       now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
       ++handled_;
-      // What comes next is fetched while this is handled.
-      if (event.next != kNil) __builtin_prefetch(nodes_[event.next].handler, 1);
+      if (event.next == kNil) {
+        word &= ~(std::uint64_t{1} << (position % 64));  // until a handler adds to this very slot
+      } else {
+        __builtin_prefetch(nodes_[event.next].handler, 1);  // what comes next, while this is handled
+      }
       event.handler->handle(event.arg);
     }
-    std::uint64_t& word = occupied_[position / 64];
-    word &= ~(std::uint64_t{1} << (position % 64));
     if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
     if (handled_ == scheduled_ || handled_ == until)
       break;  // what is added now may come before the next slot

@@ -106,9 +106,12 @@ class EventQueue {
     const Key key = nodes_[index].key;
     const std::uint64_t position = slot_of(key) & kSlotMask;
     Slot& slot = slots_[position];
-    if (slot.head == kNil) {
+    std::uint64_t& word = occupied_[position / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (position % 64);
+    // Bits are in the host's first cache, slots are not: an empty one is written without being read.
+    if ((word & bit) == 0) {
       slot = {index, index};
-      occupied_[position / 64] |= std::uint64_t{1} << (position % 64);
+      word |= bit;
       summary_[position / 4096] |= std::uint64_t{1} << (position / 64 % 64);
     } else if (nodes_[slot.tail].key <= key) {
       nodes_[slot.tail].next = index;
@@ -129,7 +132,7 @@ class EventQueue {
       later.tail = index;
     }
   }
-  void add_node();
+  [[gnu::cold]] void add_node();
   void insert_in_order(Slot& slot, std::uint32_t index);
   void add_far(Key key, Handler* handler, std::uint32_t arg);
   void advance();

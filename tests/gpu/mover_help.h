@@ -113,7 +113,7 @@ class MoverScene {
     sim::Time receive(const net::Packet&) override { return scene.events.now(); }
     void expect(const net::Packet& p) override {
       acknowledged += p.offset;
-      scene.mover.acknowledged(p.flow, sim::Bytes{p.offset}, p.arrives);
+      if (scene.moves[p.flow].acknowledge(sim::Bytes{p.offset}, p.arrives)) scene.mover.settled(p.flow);
     }
     void departed(const net::Packet& p) override {
       departed_bytes += p.payload;
