@@ -19,10 +19,10 @@ sim::Bandwidth group_rate(const HbmSpec& spec) {
 Hbm::Hbm(const HbmSpec& spec)
     : pace_(group_rate(spec)),
       access_(spec.access),
+      number_of_groups_(static_cast<std::uint64_t>(spec.groups)),
+      groups_(static_cast<std::size_t>(spec.groups)),
       turnaround_(spec.turnaround),
       drain_(static_cast<std::uint32_t>(
-          std::max<std::int64_t>(spec.write_drain.count() * spec.channels / spec.groups, 1))),
-      number_of_groups_(static_cast<std::uint64_t>(spec.groups)),
-      groups_(static_cast<std::size_t>(spec.groups)) {}
+          std::max<std::int64_t>(spec.write_drain.count() * spec.channels / spec.groups, 1))) {}
 
 }  // namespace infold::gpu

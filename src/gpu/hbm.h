@@ -51,12 +51,13 @@ class alignas(64) Hbm {
     g.waiting = 0;
   }
 
+  // A read touches one cache line of this, a write two.
   sim::Pace pace_;  // of a group
   sim::Time access_;
-  sim::Time turnaround_;
-  std::uint32_t drain_;
   sim::Divisor number_of_groups_;
   std::vector<Group> groups_;
+  sim::Time turnaround_;
+  std::uint32_t drain_;
 };
 
 }  // namespace infold::gpu

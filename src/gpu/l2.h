@@ -72,7 +72,7 @@ class alignas(64) L2 {
     }
   }
 
-  /// use() of this block will follow soon.
+  /// This block's bucket will be needed soon, by use() or because it has to leave.
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&buckets_[bucket_of(key)], 1); }
 
   /// Bytes that memory does not have yet.

@@ -66,7 +66,8 @@ class alignas(64) MemorySystem {
     std::uint64_t bytes_ = 0;  // behind the current block
     std::uint32_t left_ = 0;   // of the current block, bytes not accessed yet
     std::uint16_t begin_ = 0;  // where in the next block it goes on
-    bool missed_ = false;      // the current block had to be fetched: each access waits for memory itself
+    static_assert(AddressSpace::kBufferBlock <= 0x10000);
+    bool missed_ = false;  // the current block had to be fetched: each access waits for memory itself
     Actor actor_ = Actor::kCompute;
   };
   /// As read and write. Requires: no more bytes in all than the cursor was made for.

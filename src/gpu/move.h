@@ -79,7 +79,7 @@ class MoveTable {
     // What every packet touches, at both ends, in one cache line.
     MemorySystem::Cursor arriving;  // at the receiving memory
     Mover* mover = nullptr;
-    sim::Bytes unacknowledged;  // sent, and no acknowledgement is on its last link yet; below 0 until issued
+    sim::Bytes unacknowledged;  // of what movers have told to be sent; below 0 as long as they have not
     sim::Time visible;          // when the latest acknowledgement is here
     bool issued = false;        // all of it was sent
     bool ordinary = true;       // stored to memory where it arrives, and nobody waits for single packets

@@ -151,10 +151,10 @@ void Mover::load_more() {
 
 /// Warps poll for what they receive: the units whose data are there have them a poll later.
 void Mover::see_landed() {
+  if (polled_for_ == 0) seen_ = loading_.size();  // loads come by themselves
   for (; seen_ < loading_.size(); ++seen_) {
     Unit& unit = loading_[seen_];
     const Move& move = moves_[target_.move].move;
-    if (!move.encoding.flags_inside || move.received == 0) continue;
     const sim::Bytes end{unit.offset + unit.bytes};
     if (end > available_) return;
     const sim::Bytes wire = move.encoding.wire(sim::Bytes{unit.bytes});
@@ -219,8 +219,8 @@ void Mover::store(const Unit& unit) {
     sent_ += send(target_, unit, values);
     for (std::size_t i = 0; stores_ > 1 && i < copies_.size(); ++i) {
       MoveTable::Entry& copy = moves_[copies_[i]];
-      if (last) copy.issued = true;
       copy.unacknowledged += send(target_of(copies_[i]), unit, values);
+      if (last) copy.issued = true;
     }
   } else {
     in_flight_ -= target_.encoding.wire(sim::Bytes{unit.bytes});
@@ -237,8 +237,9 @@ void Mover::store(const Unit& unit) {
 void Mover::issued() {
   const MoveId id = target_.move;
   MoveTable::Entry& entry = moves_[id];
-  entry.issued = true;
   entry.unacknowledged += sent_;
+  INFOLD_DCHECK(entry.unacknowledged >= sim::Bytes{}, "no more is acknowledged than was sent");
+  entry.issued = true;
   busy_ = false;
   entry.move.client->move_issued(entry.move.cookie);  // may start the next move, which may move the table
   if (moves_[id].settled()) settled(id);

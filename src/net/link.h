@@ -213,10 +213,9 @@ class alignas(64) Link final : public sim::Handler {
   bool errs_ : 1;      // there are bit errors
   std::array<Channel, kMostChannels> channels_;
 
-  // What an arrival touches: the next two lines. The buffer at the far end: what is free there again, and
-  // lots on their way back, by channel.
+  // What an arrival touches stands together.
   alignas(64) Arrivals arrivals_;
-  std::array<FreedSpace, kMostChannels> freed_;
+  std::array<FreedSpace, kMostChannels> freed_;  // by channel: of the buffer at the far end
   Drain drain_;
   std::array<ReturningCredits, kMostChannels> returning_;
 

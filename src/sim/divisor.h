@@ -11,7 +11,7 @@ class Divisor {
   /// Requires: n > 0.
   explicit constexpr Divisor(std::uint64_t n) : n_(n), reciprocal_(~std::uint64_t{0} / n) {}
   constexpr std::uint64_t value() const { return n_; }
-  /// The reciprocal is too small by less than 2^-64 of one, so the quotient is too small by one at most.
+  /// The reciprocal is too small by 2^-64 at most, so the quotient is too small by one at most.
   constexpr std::uint64_t quotient(std::uint64_t x) const {
     const auto q = static_cast<std::uint64_t>(static_cast<Wide>(x) * reciprocal_ >> 64);
     return x - q * n_ >= n_ ? q + 1 : q;

@@ -78,7 +78,7 @@ class EventQueue {
     std::uint32_t arg;
     std::uint32_t next;  // in its slot
   };
-  /// A chain of events in the order in which they will be handled.
+  /// A chain of events in the order in which they will be handled. A slot's bit says whether it has a head.
   struct Slot {
     std::uint32_t head = kNil;
     std::uint32_t tail = kNil;
