@@ -142,7 +142,7 @@ class alignas(64) Network {
   Way way_of(const Packet& packet, NodeId at) const {
     const Hop& hop = routes_.hop(at, packet.destination);
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-    const int channel = static_cast<int>(class_of(packet.kind)) * layers_ + hop.layer;
+    const int channel = first_layer(class_of(packet.kind)) + hop.layer;
     return {ways_[hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
   }
   void deliver(const Packet& packet, Link& in) {

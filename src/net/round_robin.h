@@ -30,11 +30,6 @@ class RoundRobin {
   /// The first waiting input that is ready, starting at the one whose turn it is; kNone if none is.
   template <class Ready>
   std::uint32_t find(Ready ready) const {
-    if (waiting_ == 1 && words_ <= 2) {
-      // Nobody else: on a link in the middle of one stream.
-      const std::uint32_t input = first_[0] != 0 ? number(0, first_[0]) : number(1, first_[1]);
-      return ready(input) ? input : kNone;
-    }
     if (words_ == 1) {
       // The common chip: turn the word so that its turn comes first.
       for (std::uint64_t bits = std::rotr(first_[0], turn_); bits != 0; bits &= bits - 1) {
