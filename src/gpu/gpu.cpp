@@ -24,6 +24,7 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       signals_(signals),
       payloads_(payloads),
       core_(spec, events, options),
+      inbox_(events, network, core_.memory(), moves, payloads, network.lanes(id)),
       priority_(options.collective_priority) {
   if (units != nullptr)
     unit_port_ = std::make_unique<UnitPort>(id, spec, events, network, core_.memory(), *units, payloads);
@@ -114,14 +115,27 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
   core_.memory().prefetch(entry.arriving, packet.payload);
-  if (payloads_ != nullptr) {
-    const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
-    move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
-    payloads_->give_back(packet.values);
-  }
-  if (!entry.ordinary && move.encoding.flags_inside)
-    move.client->landed(move.cookie, packet.offset, packet.payload);
+  inbox_.consume(move, packet);
+  if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
+  acknowledge(packet, events_.now());
+  if (move.on_chip && !move.lands) return events_.now();
+  return core_.memory().write(entry.arriving, packet.payload, events_.now());
+}
+
+/// Nobody needs to be there when packets arrive, unless somebody waits for single ones. (A burst is rare
+/// enough to have its event; its acknowledgement can mostly leave then and there, without one.)
+bool Gpu::expect_data(const net::Packet& packet, net::Link& in) {
+  if (packet.kind != net::PacketKind::kWrite || !network_.packet_by_packet()) return false;
+  if (!moves_[packet.flow].ordinary) return false;
+  acknowledge(packet, packet.arrives);
+  inbox_.add(packet, in);
+  return true;
+}
+
+/// Whoever sent the data will know by this that they are visible.
+void Gpu::acknowledge(const net::Packet& packet, sim::Time at) {
   net::Packet ack;
+  ack.arrives = at;
   ack.kind = net::PacketKind::kAck;
   ack.flow = packet.flow;
   ack.offset = packet.payload;  // how much of the flow is acknowledged
@@ -129,9 +143,7 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   ack.source = id_;
   ack.destination = packet.source;
   ack.spread = packet.spread;
-  network_.send(ack, 0);
-  if (!entry.ordinary && move.on_chip && !move.lands) return events_.now();
-  return core_.memory().write(entry.arriving, packet.payload, events_.now());
+  network_.send_ack(ack);
 }
 
 void Gpu::expect(const net::Packet& packet) {

@@ -6,6 +6,7 @@
 
 #include "gpu/core.h"
 #include "gpu/gpu_spec.h"
+#include "gpu/inbox.h"
 #include "gpu/move.h"
 #include "gpu/mover.h"
 #include "gpu/peer_copy_engine.h"
@@ -37,6 +38,9 @@ class alignas(64) Gpu final : public net::Endpoint {
   /// Writes a flag into another GPU's memory (or this one's).
   void signal(SignalId signal, net::NodeId to, std::uint32_t sender);
 
+  /// Data that are here by now have been written to memory.
+  void catch_up() override { core_.memory().catch_up(events_.now()); }
+
   net::NodeId id() const { return id_; }
   const GpuSpec& spec() const { return spec_; }
   Core& core() { return core_; }
@@ -54,8 +58,10 @@ class alignas(64) Gpu final : public net::Endpoint {
  private:
   sim::Time receive(const net::Packet& packet) override;
   void expect(const net::Packet& packet) override;
+  bool expect_data(const net::Packet& packet, net::Link& in) override;
   void departed(const net::Packet& packet) override;
 
+  void acknowledge(const net::Packet& packet, sim::Time at);
   Mover& add_mover(Mover::Setup setup);
   void remove_mover(Mover& mover);
   StreamId stream_of(std::vector<StreamId>& streams, std::size_t index);
@@ -70,6 +76,7 @@ class alignas(64) Gpu final : public net::Endpoint {
   SignalTable& signals_;
   net::Payloads* payloads_;
   Core core_;
+  Inbox inbox_;
   std::unique_ptr<UnitPort> unit_port_;  // null where switches have no units
   int priority_;                         // of the communication streams
   std::vector<StreamId> communication_streams_;

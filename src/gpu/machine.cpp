@@ -20,7 +20,7 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   }
   std::int64_t sum = 0;
   for (std::size_t n = 0; n < degree.size(); ++n) {
-    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kSenders : 0;
+    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kOwnInputs : 0;
     sum += degree[n] * (degree[n] + senders) * net::kPlainClasses * layers * kQueueBytes;
   }
   return sum;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/inbox.h"
 #include "sim/check.h"
 
 namespace infold::gpu {
@@ -17,6 +18,10 @@ MemorySystem::MemorySystem(const GpuSpec& spec, const Contention& contention)
     l2_[a] = &l2s_[a % l2_copies];
     hbm_[a] = &hbms_[a % hbm_copies];
   }
+}
+
+void MemorySystem::ask_inbox(sim::Time now) {
+  inbox_->take_in(now);
 }
 
 /// When the room that is needed has been made: memory has taken what had to leave.
@@ -55,12 +60,14 @@ sim::Time MemorySystem::allocate(Actor actor, const Block& block, std::uint32_t 
 sim::Time MemorySystem::read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t need,
                              sim::Time now) {
   INFOLD_DCHECK(need <= block.bytes, "a block has so many bytes");
+  catch_up(now);
   traffic_[actor].l2_read += n;
   const sim::Time through = l2_[index_of(actor)]->pass(sim::Bytes{n}, now);
   return sim::max(through, fetch(actor, block, need, now)) + latency_;
 }
 
 sim::Time MemorySystem::write(Actor actor, const Block& block, std::uint32_t n, sim::Time now) {
+  catch_up(now);
   traffic_[actor].l2_written += n;
   const sim::Time through = l2_[index_of(actor)]->pass(sim::Bytes{n}, now);
   return sim::max(through, allocate(actor, block, n, now));

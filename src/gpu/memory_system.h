@@ -31,9 +31,20 @@ struct Traffic {
   }
 };
 
+class Inbox;
+
 class alignas(64) MemorySystem {
  public:
   MemorySystem(const GpuSpec& spec, const Contention& contention);
+
+  /// Before anybody's access, `inbox` is asked to make its own that are due by then.
+  void set_inbox(Inbox& inbox) { inbox_ = &inbox; }
+  /// The first of them is due then.
+  void set_due(sim::Time due) { due_ = due; }
+  /// All that are due by now have been made.
+  void catch_up(sim::Time now) {
+    if (due_ <= now) ask_inbox(now);
+  }
 
   /// When `n` bytes of a block, asked for now, are at the SM's port. Of a block that is not all here `need`
   /// bytes are fetched (all the accesses to come will want, at least n).
@@ -74,6 +85,7 @@ class alignas(64) MemorySystem {
   sim::Time read(Cursor& c, std::uint32_t n, sim::Time now) { return read_at_l2(c, n, now) + latency_; }
   /// The same when L2 has the bytes, for whoever looks at L2 again and again.
   sim::Time read_at_l2(Cursor& c, std::uint32_t n, sim::Time now) {
+    catch_up(now);
     const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
     while (n > c.left_) n -= next_block(c, now, /*reading=*/true);
     c.left_ -= n;
@@ -81,6 +93,7 @@ class alignas(64) MemorySystem {
     return c.missed_ ? sim::max(there, now + access_) : there;
   }
   sim::Time write(Cursor& c, std::uint32_t n, sim::Time now) {
+    catch_up(now);
     const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
     while (n > c.left_) n -= next_block(c, now, /*reading=*/false);
     c.left_ -= n;
@@ -104,15 +117,18 @@ class alignas(64) MemorySystem {
   void forget();
 
  private:
+  void ask_inbox(sim::Time now);
   sim::Time fetch(Actor actor, const Block& block, std::uint32_t need, sim::Time now);
   sim::Time allocate(Actor actor, const Block& block, std::uint32_t n, sim::Time now);
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
 
   // What every access touches is one cache line.
-  sim::Time latency_;                // of a hit
-  sim::Time access_;                 // what a miss adds
-  std::array<L2*, kActors> l2_{};    // each actor's
+  sim::Time due_ = sim::Time::never();
+  sim::Time latency_;              // of a hit
+  sim::Time access_;               // what a miss adds
+  std::array<L2*, kActors> l2_{};  // each actor's
+  Inbox* inbox_ = nullptr;
   std::array<Hbm*, kActors> hbm_{};  // the same
   PerActor<Traffic> traffic_;
   std::vector<L2> l2s_;

@@ -79,7 +79,6 @@ void Link::return_credits(std::uint8_t channel) {
 
 void Link::handle(std::uint32_t /*event*/) {
   if (network_.events().now() != wake_) return;
-  wake_ = sim::Time::never();
   if (packet_by_packet_) {
     send_all_known<Mode::kPackets>();
   } else {
@@ -104,6 +103,7 @@ void Link::schedule_wake(sim::Time at) {
   network_.events().schedule(at, sim::Priority::kArbitrate, *this, 0);
 }
 
+/// As long as it decides, wake_ stays what it is, so that nobody wakes it: it will have seen everything.
 template <Link::Mode mode>
 void Link::send_all_known() {
   const sim::Time start = network_.events().now();
@@ -112,11 +112,15 @@ void Link::send_all_known() {
     sim::Time next = sim::Time::never();
     const Sent sent = send_one<mode>(now, next, start);
     if (sent == Sent::kYes) {
-      if (waiting_channels_ == 0) return;
+      if (waiting_channels_ == 0) {
+        wake_ = sim::Time::never();
+        return;
+      }
       next = (waiting_channels_ & slipping_) != 0 ? slip_from_ : busy_until_;
     }
     if (next >= unknown || sent == Sent::kUnknown) {
-      if (next != sim::Time::never()) wake_at(next);
+      wake_ = sim::Time::never();
+      if (next != sim::Time::never()) schedule_wake(next);
       return;
     }
     now = next;
@@ -183,6 +187,7 @@ template <Link::Mode mode>
     const sim::Bytes wire =
         mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
     if (!channel.credits.enough(wire)) {
+      network_.catch_up(to_);
       channel.credits.add(returning_[index].collect(now));
       if (!channel.credits.enough(wire)) {
         if (now > start && now >= start + setup_.latency) {
@@ -244,6 +249,7 @@ std::int64_t Link::draw_distance() {
 template <Link::Mode mode>
 [[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
                                                   Link* in, const Way& onward, sim::Time start) {
+  INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
   if (errs_) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
@@ -255,6 +261,7 @@ template <Link::Mode mode>
       end = sim::max(end, packet.arrives + in->pace_.time(wire));
       in->drain_.use_until(end);
     }
+    network_.catch_up(from_);  // a GPU it passes through may have to free what came before it
     in->buffer_freed(packet.channel, wire, end);
   }
   if (mode == Mode::kPackets) {
@@ -287,6 +294,7 @@ template <Link::Mode mode>
     network_.expect(packet, *this);
     return;
   }
+  if (network_.expect_data(packet, *this)) return;
   if (arrivals_.packets.empty())
     network_.events().schedule(packet.arrives, sim::Priority::kArrive, arrivals_, 0);
   arrivals_.packets.push(packet);

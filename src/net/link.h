@@ -3,8 +3,9 @@
 //
 // A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
 // the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
-// at a switch. At a GPU there is one for data, in order: only the first on the wire has it pending. Control
-// packets are only counted there, so the GPU is told of them, and of their time, when they are sent.
+// at a switch. A GPU is told of a packet, and of its time, when it is sent on its last link. Control packets
+// are only counted there, and of data most go to memory unseen (gpu/inbox.h). Only data that somebody waits
+// for have an event, in order: the first on the wire has it pending.
 // The event queue is as small as the machine has links, however many packets are in flight.
 //
 // A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
@@ -54,6 +55,7 @@ class alignas(64) Link final : public sim::Handler {
     int channels = 0;       ///< virtual channels: classes x layers
     int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+    std::uint32_t far_lane = 0;   ///< which of the links into the far chip it is
     sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
   Link(Network& network, const Setup& setup);
@@ -81,7 +83,15 @@ class alignas(64) Link final : public sim::Handler {
   /// departure, and is not ready to be told before it has sent them.)
   void accept_control(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     if (nobody_before(channel, packet.arrives) && send_at_once(packet, channel, input)) return;
+    accept_ahead(packet, channel, input);
+  }
+
+  /// The same for a control packet of a GPU that may be announced before its time. Such packets form one
+  /// queue, in order of arrival, not of announcement.
+  void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     accept(packet, channel, input);
+    Input& in = channels_[channel].inputs[input];
+    if (!in.rest.empty()) in.sort_in_last();
   }
 
   /// accept() will follow soon.
@@ -99,6 +109,7 @@ class alignas(64) Link final : public sim::Handler {
   void set_input(std::uint32_t input, Link& from);
 
   LinkId id() const { return setup_.id; }
+  std::uint32_t far_lane() const { return setup_.far_lane; }
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
   int channels() const { return setup_.channels; }
@@ -140,6 +151,14 @@ class alignas(64) Link final : public sim::Handler {
       } else {
         first = rest.front();
         rest.pop();
+      }
+    }
+    /// Whatever arrives before what it was queued behind moves before that.
+    void sort_in_last() {
+      for (std::uint32_t i = rest.size(); i-- > 0;) {
+        Packet& before = i == 0 ? first : rest[i - 1];
+        if (before.arrives <= rest[i].arrives) return;
+        std::swap(before, rest[i]);
       }
     }
     std::size_t size() const { return empty() ? 0 : rest.size() + std::size_t{1}; }

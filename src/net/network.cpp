@@ -21,7 +21,7 @@ struct InputNumbers {
   }
   explicit InputNumbers(const Blueprint& b)
       : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
-    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kSenders;
+    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kOwnInputs;
   }
 };
 /// As many whole packets as fill a quarter of a buffer, on their way or acknowledged; one at least.
@@ -63,6 +63,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
   }
   const int classes = in_network.units ? kPacketClasses : kPlainClasses;
   InputNumbers inputs(blueprint);
+  std::vector<std::uint32_t> into(static_cast<std::size_t>(nodes_));
   std::vector<Link::Setup> setups;
   for (const Cable& cable : blueprint.cables) {
     for (const auto& [from, to] : {std::pair{cable.a, cable.b}, std::pair{cable.b, cable.a}}) {
@@ -88,6 +89,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       s.classes = classes;
       s.channels = classes * layers_;
       s.far_input = inputs.take(blueprint, to);
+      s.far_lane = into[to]++;
       if (blueprint.is_gpu(from)) ++lanes_[from];
       setups.push_back(s);
     }

@@ -30,6 +30,13 @@ class Endpoint {
   virtual sim::Time receive(const Packet& packet) = 0;
   /// A control packet is on its last link and will be here at packet.arrives, now or later.
   virtual void expect(const Packet& packet) = 0;
+  /// Data are on their last link, `in`, and will be here at packet.arrives. Returns whether the endpoint
+  /// takes them in itself (Network::taken_in), a link's latency after their arrival at the latest, because
+  /// then credits are due; otherwise they will be handed to receive().
+  virtual bool expect_data(const Packet& /*packet*/, Link& /*in*/) { return false; }
+  /// Such an endpoint must have taken in what is here by now: somebody looks ahead at the credits that come
+  /// of it, or is about to free more of the same buffers, and credits are returned in order.
+  virtual void catch_up() {}
   /// A packet that was sent from here, and is not control, has left for the wire.
   virtual void departed(const Packet& packet) = 0;
 
@@ -40,7 +47,10 @@ class Endpoint {
 class alignas(64) Network {
  public:
   /// Senders of one GPU that take turns at its links; more share a turn.
-  static constexpr std::uint32_t kSenders = 64;
+  static constexpr std::uint32_t kSenders = 63;
+  /// Acknowledgements of a GPU take their turn as one, behind its senders.
+  static constexpr std::uint32_t kAcks = kSenders;
+  static constexpr std::uint32_t kOwnInputs = kSenders + 1;
 
   /// Requires: find_deadlock(blueprint, Routes(blueprint)) found none.
   /// `packet_by_packet`: what is sent as several packets is cut up at its first link; otherwise it
@@ -68,6 +78,18 @@ class alignas(64) Network {
       way.link->accept_control(packet, way.channel, sender % kSenders);
     } else {
       way.link->accept(packet, way.channel, sender % kSenders);
+    }
+  }
+
+  /// Sends a control packet from packet.source that is there at packet.arrives, now or later.
+  void send_ack(const Packet& packet) {
+    INFOLD_DCHECK(class_of(packet.kind) == PacketClass::kControl, "acknowledgements are control packets");
+    packets_sent_ += packet.packets;
+    const Way way = way_of(packet, packet.source);
+    if (packet.arrives > events_.now()) {
+      way.link->accept_ahead(packet, way.channel, kAcks);
+    } else {
+      way.link->accept_control(packet, way.channel, kAcks);
     }
   }
 
@@ -112,6 +134,14 @@ class alignas(64) Network {
   std::uint64_t packet_hops() const;
   std::uint64_t unit_hops() const;
 
+  /// For endpoints: data that came by `in` are here, and their place in the port's buffer is free from
+  /// `freed` on.
+  void taken_in(const Packet& packet, Link& in, sim::Time freed) {
+    packets_delivered_ += packet.packets;
+    payload_received_[packet.destination] += packet.payload;
+    in.buffer_freed(packet.channel, wire_.of(packet), freed);
+  }
+
   // For the units of switches. What they send is there from packet.arrives on, which is at least
   // InNetwork::latency from now.
   void unit_send(const Packet& packet, Link& out) {
@@ -146,11 +176,18 @@ class alignas(64) Network {
     return {ways_[hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
   }
   void deliver(const Packet& packet, Link& in) {
+    if (packet.destination < gpus_) {
+      catch_up(packet.destination);
+      return taken_in(packet, in, endpoints_[packet.destination]->receive(packet));
+    }
     packets_delivered_ += packet.packets;
-    if (packet.destination >= gpus_) return units_[unit_index(packet.destination)]->arrive(packet, in);
-    payload_received_[packet.destination] += packet.payload;
-    const sim::Time freed = endpoints_[packet.destination]->receive(packet);
-    in.buffer_freed(packet.channel, wire_.of(packet), freed);
+    units_[unit_index(packet.destination)]->arrive(packet, in);
+  }
+  bool expect_data(const Packet& packet, Link& in) {
+    return packet.destination < gpus_ && endpoints_[packet.destination]->expect_data(packet, in);
+  }
+  void catch_up(NodeId node) {
+    if (node < gpus_) endpoints_[node]->catch_up();
   }
   void expect(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;

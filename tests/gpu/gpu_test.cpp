@@ -94,6 +94,39 @@ TEST_F(GpuTest, MovesBothWaysDoNotMeet) {
   EXPECT_EQ(machine.gpu(1).memory().traffic().total().l2_written, 100'000u);
 }
 
+TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
+  sim::Time took[2];
+  std::uint64_t events[2];
+  for (const bool looks : {false, true}) {
+    Machine machine(two_gpus(), {});
+    Client client(machine.events());
+    Move move;
+    move.bytes = 100'000_B;
+    move.to = 1;
+    move.client = &client;
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    std::uint64_t before = 0;
+    int steps = 0;
+    while (machine.events().run(1)) {
+      if (!looks) continue;
+      machine.gpu(1).catch_up();
+      const std::uint64_t here = machine.network().payload_received(1);
+      EXPECT_GE(here, before);
+      EXPECT_TRUE(here == 0 || machine.events().now() >= 250_ns);
+      if (here > before) ++steps;
+      // A run's bytes are counted a block of L2 at a time.
+      EXPECT_GE(machine.gpu(1).memory().traffic().total().l2_written, here);
+      before = here;
+    }
+    EXPECT_TRUE(!looks || steps > 100) << "it comes packet by packet";
+    EXPECT_TRUE(machine.quiet());
+    took[looks] = client.when('c', 0);
+    events[looks] = machine.events().handled();
+  }
+  EXPECT_EQ(took[0], took[1]);
+  EXPECT_EQ(events[0], events[1]);
+}
+
 TEST(Gpu, AMemorySlowerThanTheLinkHoldsUpTheSender) {
   sim::Time took[2];
   for (int slow : {0, 1}) {
