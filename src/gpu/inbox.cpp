@@ -58,10 +58,11 @@ void Inbox::take_in(sim::Time now) {
     const std::uint32_t number = heads_.which();
     Lane& lane = lanes_[number];
     const net::Packet packet = lane.packets.front();
+    MoveTable::Entry& entry = moves_[packet.flow];
+    memory_.prefetch(entry.arriving, packet.payload);
     INFOLD_DCHECK(packet.arrives + latency_ >= now, "credits are never late");
     lane.packets.pop();
     heads_.set(number, lane.packets.empty() ? sim::Time::never() : lane.packets.front().arrives);
-    MoveTable::Entry& entry = moves_[packet.flow];
     consume(entry.move, packet);
     network_.taken_in(packet, *lane.link, memory_.write(entry.arriving, packet.payload, packet.arrives));
   }

@@ -66,8 +66,11 @@ class alignas(64) L2 {
     while (occupied_ > capacity_ && oldest_ != newest_) {
       const Line line = lines_[oldest_];
       remove(oldest_);
-      // The next to leave was touched just now; its bucket will be needed when it leaves.
-      prefetch(lines_[oldest_].key);
+      // The next to leave was touched just now. Its bucket will be needed when it leaves, and then the line
+      // behind it.
+      const Line& next = lines_[oldest_];
+      prefetch(next.key);
+      if (next.newer != kNone) __builtin_prefetch(&lines_[next.newer], 1);
       if (line.dirty > 0) write_back(line);
     }
   }

@@ -40,26 +40,31 @@ class RoundRobin {
     }
     std::uint32_t at = turn_ / 64U == words_ ? 0 : turn_ / 64U;
     const std::uint64_t from_turn = ~std::uint64_t{0} << (turn_ % 64);
-    for (std::uint64_t bits = word(at) & from_turn; bits != 0; bits &= bits - 1) {
-      const std::uint32_t input = number(at, bits);
-      if (ready(input)) return input;
-    }
-    for (std::uint32_t left = words_; left > 0; --left) {
-      at = at + 1 == words_ ? 0 : at + 1;
-      std::uint64_t bits = word(at);
-      if (left == 1) bits &= ~from_turn;  // once round: what lies before the turn
-      for (; bits != 0; bits &= bits - 1) {
-        const std::uint32_t input = number(at, bits);
-        if (ready(input)) return input;
+    std::uint32_t found = first_of(at, word(at) & from_turn, ready);
+    if (words_ == 2) {
+      // A switch of up to 128 ports: no loop, nothing to guess for the host.
+      if (found == kNone) found = first_of(at ^ 1U, first_[at ^ 1U], ready);
+    } else {
+      for (std::uint32_t left = words_; found == kNone && left > 1U; --left) {
+        at = at + 1 == words_ ? 0 : at + 1;
+        found = first_of(at, word(at), ready);
       }
+      at = at + 1 == words_ ? 0 : at + 1;
     }
-    return kNone;
+    // Once round: what lies before the turn.
+    return found != kNone ? found : first_of(at, word(at) & ~from_turn, ready);
   }
 
  private:
   static std::uint16_t words_for(int inputs) { return static_cast<std::uint16_t>((inputs + 63) / 64); }
-  static std::uint32_t number(std::uint32_t word, std::uint64_t bits) {
-    return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+  /// Of these bits of that word.
+  template <class Ready>
+  [[gnu::always_inline]] static std::uint32_t first_of(std::uint32_t word, std::uint64_t bits, Ready& ready) {
+    for (; bits != 0; bits &= bits - 1) {
+      const std::uint32_t input = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (ready(input)) return input;
+    }
+    return kNone;
   }
   std::uint64_t& word(std::uint32_t i) { return i < 2 ? first_[i] : rest_[i]; }
   std::uint64_t word(std::uint32_t i) const { return i < 2 ? first_[i] : rest_[i]; }
