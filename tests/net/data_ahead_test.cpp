@@ -147,16 +147,21 @@ TEST_P(DataAhead, TakenInLateTakeAsLongWhereLinksLookAhead) {
   }
 }
 
-TEST(AcksAhead, LeaveInTheOrderOfTheirTimes) {
-  Scene scene(one_switch(), 2);
+Packet ack_at(sim::Time at) {
   Packet ack;
   ack.kind = PacketKind::kAck;
   ack.source = 0;
   ack.destination = 1;
+  ack.arrives = at;
+  return ack;
+}
+
+TEST(AcksAhead, LeaveInTheOrderOfTheirTimes) {
+  Scene scene(one_switch(), 2);
   const std::vector<std::int64_t> announced = {700, 300, 500, 900, 100, 500};
   for (std::uint32_t i = 0; i < announced.size(); ++i) {
+    Packet ack = ack_at(sim::Time::ns(announced[i]));
     ack.flow = i;
-    ack.arrives = sim::Time::ns(announced[i]);
     scene.network.send_ack(ack);
   }
   scene.events.run();
@@ -169,12 +174,7 @@ TEST(AcksAhead, LeaveInTheOrderOfTheirTimes) {
 
 TEST(AcksAhead, DoNotHoldUpFlagsThatAreThereNow) {
   Scene scene(one_switch(), 2);
-  Packet ack;
-  ack.kind = PacketKind::kAck;
-  ack.source = 0;
-  ack.destination = 1;
-  ack.arrives = 1_us;
-  scene.network.send_ack(ack);
+  scene.network.send_ack(ack_at(1_us));
   scene.network.send(signal(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 2u);
