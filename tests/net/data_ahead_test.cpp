@@ -2,7 +2,6 @@
 // can tell the difference.
 #include <algorithm>
 #include <deque>
-#include <tuple>
 
 #include "support/random_fabric.h"
 #include "traffic_help.h"
