@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "coll/chunking.h"
 #include "coll/engine_tuning.h"
 #include "gpu/machine.h"
 #include "sim/check.h"
@@ -37,6 +38,16 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   return sum;
 }
 
+/// The most that a workgroup moves at a time.
+sim::Bytes largest_slice(const coll::Program& program) {
+  sim::Bytes largest;
+  for (const auto& list : program.lists) {
+    for (const coll::Step& s : list)
+      largest = sim::max(largest, sim::min(coll::slice_of(program.tuning, s.bytes), s.bytes));
+  }
+  return largest;
+}
+
 /// Some rank sends to more than one other.
 bool spreads(const coll::Program& program) {
   for (int rank = 0; rank < program.ranks; ++rank) {
@@ -57,13 +68,20 @@ bool spreads(const coll::Program& program) {
 /// packets would. So short ones where data spread: 1 KiB is within 2 % of packets, 4 KiB is up to 21 % off.
 constexpr sim::Bytes kSpreadingBurst = sim::Bytes::kib(1);
 
+/// Up to this many packets over links, packet by packet costs some seconds.
+constexpr std::int64_t kAffordablePacketHops = 40'000'000;
+
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
   sim::Bytes sent;
   for (const coll::Program& p : programs) sent += bytes_sent(p);
   const std::int64_t packets = sent.count() / job.system->machine.fabric.packet.payload.count();
   const std::int64_t acknowledged = 2;
-  const sim::Bytes burst =
-      job.burst.for_hops(packets * job.iterations * job.concurrent * hops * acknowledged);
+  const std::int64_t packet_hops = packets * job.iterations * job.concurrent * hops * acknowledged;
+  const auto small = [&](const coll::Program& p) {
+    return !p.in_network() && largest_slice(p) <= job.burst.small_slice;
+  };
+  if (packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, small)) return {};
+  const sim::Bytes burst = job.burst.for_hops(packet_hops);
   if (!job.burst.automatic || burst <= kSpreadingBurst || hops == 1) return burst;
   return std::ranges::any_of(programs, spreads) ? kSpreadingBurst : burst;
 }

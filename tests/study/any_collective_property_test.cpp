@@ -67,8 +67,8 @@ void any_job(CollectiveJob& job, const SystemSpec& system, sim::Random& random) 
                            coll::ReduceOp::kMax, coll::ReduceOp::kAvg});
   job.bytes = any_size(job.collective, coll::size_of(job.type), job.gpus, random);
   job.iterations = any_of(random, {1, 1, 1, 3});
-  job.burst = any_of(random, {BurstChoice{false, 0_B}, BurstChoice{false, 1'023_B}, BurstChoice{false, 4_KiB},
-                              BurstChoice{true, 0_B}});
+  job.burst.bytes = any_of(random, {0_B, 1'023_B, 4_KiB, 0_B});
+  job.burst.automatic = random.below(4) == 0;
 }
 
 /// An engine of any kind, with sizes that are odd and mean.
@@ -154,7 +154,7 @@ TEST(SmallPackets, InBurstsFitSmallBuffers) {
   for (const coll::Engine engine : {coll::Engine::kDma, coll::Engine::kAce}) {
     CollectiveJob job = job_on(system, Collective::kAllGather, 10'864_B);
     job.engine = engine;
-    job.burst = {false, 4_KiB};
+    job.burst.bytes = 4_KiB;
     job.check = true;
     EXPECT_EQ(result_of(job).wrong, 0u) << sim::name_of(engine);
   }

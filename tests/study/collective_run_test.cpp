@@ -106,6 +106,22 @@ TEST(CollectiveRun, AutoGoesPacketByPacketWhileThatIsCheap) {
   EXPECT_EQ(result_of(job).burst, 4_KiB);
 }
 
+TEST(CollectiveRun, SmallSlicesGoPacketByPacketWhileThatTakesSeconds) {
+  SystemSpec system = small_system();
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 1_MiB);
+  job.burst = {.automatic = false, .bytes = 4_KiB};
+  EXPECT_EQ(result_of(job).burst, 0_B);
+  job.burst.small_slice = {};
+  EXPECT_EQ(result_of(job).burst, 4_KiB) << "as asked for";
+  job.burst = {.automatic = false, .bytes = 4_KiB};
+  job.bytes = 16_MiB;
+  EXPECT_EQ(result_of(job).burst, 4_KiB) << "slices are large";
+  job.bytes = 1_MiB;
+  job.iterations = 50;
+  system.machine.fabric.packet.payload = 16_B;
+  EXPECT_EQ(result_of(job).burst, 4_KiB) << "there are too many packets";
+}
+
 TEST(CollectiveRun, UsesAsManySmsAsChannels) {
   SystemSpec system = small_system();
   system.coll.channels = 5;
