@@ -19,11 +19,18 @@ class Earliest {
 
   void set(std::uint32_t which, sim::Time at) {
     std::size_t game = leaves_ + which;
+    auto best = static_cast<std::uint64_t>(at.count_ps());
     games_[game].at = at;
-    // Arithmetic and no condition: who wins is anybody's guess, which the host had better not try.
+    // Arithmetic and no condition: who wins is anybody's guess, which the host had better not try. The others
+    // do not depend on who won before, so the host can have them all at once. An odd game is the right one of
+    // two, which wins only if it is earlier.
     for (; game > 1; game /= 2) {
-      const std::size_t left = game & ~std::size_t{1};
-      games_[game / 2] = games_[left + static_cast<std::size_t>(games_[left + 1].at < games_[left].at)];
+      const Winner& other = games_[game ^ 1];
+      const auto theirs = static_cast<std::uint64_t>(other.at.count_ps());
+      const std::uint64_t take = 0 - static_cast<std::uint64_t>(theirs < best + (game & 1));
+      best ^= (best ^ theirs) & take;
+      which ^= (which ^ other.which) & static_cast<std::uint32_t>(take);
+      games_[game / 2] = {sim::Time::ps(static_cast<std::int64_t>(best)), which};
     }
   }
   sim::Time at() const { return games_[1].at; }

@@ -91,6 +91,7 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
     c.ready_ = allocate(c.actor_, block, n, now);
   }
   ++c.block_;
+  l2_[index_of(c.actor_)]->prefetch(c.block_);  // its turn will come
   c.begin_ = 0;
   c.bytes_ -= n;
   c.left_ = n;
