@@ -119,4 +119,45 @@ class alignas(64) L2 {
   std::uint32_t free_ = kNone;
 };
 
+// The lists behind the tags: by block, and by last use. Here, because a call would cost as much as they do.
+
+inline L2::Line& L2::add(std::uint64_t key) {
+  std::uint32_t i = free_;
+  if (i == kNone) {
+    i = static_cast<std::uint32_t>(lines_.size());
+    lines_.emplace_back();
+  } else {
+    free_ = lines_[i].next_in_bucket;
+  }
+  std::uint32_t& bucket = buckets_[bucket_of(key)];
+  lines_[i] = Line{.key = key & kKeyMask, .ready = {}, .next_in_bucket = bucket};
+  bucket = i;
+  link_newest(i);
+  return lines_[i];
+}
+
+inline void L2::remove(std::uint32_t i) {
+  Line& line = lines_[i];
+  std::uint32_t* link = &buckets_[bucket_of(line.key)];
+  while (*link != i) link = &lines_[*link].next_in_bucket;
+  *link = line.next_in_bucket;
+  unlink(i);
+  occupied_ -= charge(line.filled);
+  line.next_in_bucket = free_;
+  free_ = i;
+}
+
+inline void L2::unlink(std::uint32_t i) {
+  const Line& line = lines_[i];
+  (line.newer == kNone ? newest_ : lines_[line.newer].older) = line.older;
+  (line.older == kNone ? oldest_ : lines_[line.older].newer) = line.newer;
+}
+
+inline void L2::link_newest(std::uint32_t i) {
+  lines_[i].newer = kNone;
+  lines_[i].older = newest_;
+  (newest_ == kNone ? oldest_ : lines_[newest_].newer) = i;
+  newest_ = i;
+}
+
 }  // namespace infold::gpu

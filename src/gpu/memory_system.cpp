@@ -25,7 +25,7 @@ void MemorySystem::ask_inbox(sim::Time now) {
 }
 
 /// When the room that is needed has been made: memory has taken what had to leave.
-sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
+[[gnu::always_inline]] inline sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
   sim::Time taken = now;
   l2.make_room([&](const L2::Line& line) {
     traffic_.of[line.writer].hbm_written += line.dirty;
@@ -34,7 +34,8 @@ sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
   return taken;
 }
 
-sim::Time MemorySystem::fetch(Actor actor, const Block& block, std::uint32_t need, sim::Time now) {
+[[gnu::always_inline]] inline sim::Time MemorySystem::fetch(Actor actor, const Block& block,
+                                                            std::uint32_t need, sim::Time now) {
   L2& l2 = *l2_[index_of(actor)];
   L2::Line& line = l2.use(block.key);
   if (line.filled >= need) return line.ready;
@@ -47,7 +48,8 @@ sim::Time MemorySystem::fetch(Actor actor, const Block& block, std::uint32_t nee
   return ready;
 }
 
-sim::Time MemorySystem::allocate(Actor actor, const Block& block, std::uint32_t n, sim::Time now) {
+[[gnu::always_inline]] inline sim::Time MemorySystem::allocate(Actor actor, const Block& block,
+                                                               std::uint32_t n, sim::Time now) {
   L2& l2 = *l2_[index_of(actor)];
   L2::Line& line = l2.use(block.key);
   line.writer = static_cast<std::uint8_t>(index_of(actor));
