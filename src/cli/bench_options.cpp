@@ -212,7 +212,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
        "commas")
       ->capture_default_str();
   c.add_option("--burst", a.burst,
-               "packets that travel as one: auto, 1 (packet by packet), or at most such as 4KiB")
+               "packets that travel as one: auto, 1 (packet by packet), or up to so many bytes, e.g. 4KiB")
       ->capture_default_str();
   c.add_option("--tune", a.tune, "run all that auto may choose from, and write the best by size to this file")
       ->check(refuse_no_name);

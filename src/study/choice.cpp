@@ -29,8 +29,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// estimated to take up to so many times the least may be the fastest.
 constexpr double kDoubt = 1.3;
 
-/// Packets over links that a trial may cost. Above what `burst: auto` simulates one by one, so two seconds at
-/// most.
+/// Packets over links that a trial may cost: some two seconds if they are simulated one by one.
 constexpr std::int64_t kMostTrialHops = 20'000'000;
 
 /// About, of whatever algorithm: each rank sends its data twice, over two links, and gets answers.

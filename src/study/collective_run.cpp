@@ -68,20 +68,23 @@ bool spreads(const coll::Program& program) {
 /// packets would. So short ones where data spread: 1 KiB is within 2 % of packets, 4 KiB is up to 21 % off.
 constexpr sim::Bytes kSpreadingBurst = sim::Bytes::kib(1);
 
-/// Up to this many packets over links, packet by packet costs some seconds.
+/// Up to this many packets over links, an iteration costs some seconds packet by packet.
 constexpr std::int64_t kAffordablePacketHops = 40'000'000;
 
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
   sim::Bytes sent;
   for (const coll::Program& p : programs) sent += bytes_sent(p);
-  const std::int64_t packets = sent.count() / job.system->machine.fabric.packet.payload.count();
+  const gpu::MachineSpec& machine = job.system->machine;
+  sim::Bytes payload = machine.fabric.packet.payload;
+  if (job.engine != coll::Engine::kSm) payload = sim::min(payload, machine.gpu.copy.payload);
+  const std::int64_t packets = sent.count() / payload.count();
   const std::int64_t acknowledged = 2;
-  const std::int64_t packet_hops = packets * job.iterations * job.concurrent * hops * acknowledged;
+  const std::int64_t packet_hops = packets * job.concurrent * hops * acknowledged;  // of one iteration
   const auto small = [&](const coll::Program& p) {
     return !p.in_network() && largest_slice(p) <= job.burst.small_slice;
   };
   if (packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, small)) return {};
-  const sim::Bytes burst = job.burst.for_hops(packet_hops);
+  const sim::Bytes burst = job.burst.for_hops(packet_hops * job.iterations);
   if (!job.burst.automatic || burst <= kSpreadingBurst || hops == 1) return burst;
   return std::ranges::any_of(programs, spreads) ? kSpreadingBurst : burst;
 }

@@ -23,8 +23,9 @@ struct BurstChoice {
   bool automatic = true;
   sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
   /// Ranks with little data go in lock step: workgroups that share a link packet by packet end their slices
-  /// together and wait together. Bursts would let some get ahead, and be up to 8 % off. So a collective whose
-  /// slices are no larger than this goes packet by packet, unless that would take more than some seconds.
+  /// together and wait together. Bursts would let some get ahead, and be up to 8 % off. So a collective of
+  /// SMs or engines whose slices are no larger than this goes packet by packet, unless an iteration would
+  /// take more than some seconds. Training steps and collectives beside kernels have no such limit.
   sim::Bytes small_slice = sim::Bytes::kib(32);
 
   /// For a run of about so many packets over links, acknowledgements counted.

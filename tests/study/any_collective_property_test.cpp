@@ -67,7 +67,7 @@ void any_job(CollectiveJob& job, const SystemSpec& system, sim::Random& random) 
                            coll::ReduceOp::kMax, coll::ReduceOp::kAvg});
   job.bytes = any_size(job.collective, coll::size_of(job.type), job.gpus, random);
   job.iterations = any_of(random, {1, 1, 1, 3});
-  job.burst.bytes = any_of(random, {0_B, 1'023_B, 4_KiB, 0_B});
+  job.burst.bytes = any_of(random, {0_B, 1'023_B, 4_KiB});
   job.burst.automatic = random.below(4) == 0;
 }
 
