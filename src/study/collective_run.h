@@ -13,34 +13,11 @@
 #include "coll/values.h"
 #include "sim/trace.h"
 #include "sim/units.h"
+#include "study/burst_choice.h"
 #include "study/link_use.h"
 #include "study/system_spec.h"
 
 namespace infold::study {
-
-/// How many bytes of consecutive packets travel as one, at most.
-struct BurstChoice {
-  bool automatic = true;
-  sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
-  /// Ranks with little data go in lock step: workgroups that share a link packet by packet end their slices
-  /// together and wait together. Bursts would let some get ahead, and be up to 8 % off. So a collective of
-  /// SMs or engines whose slices are no larger than this goes packet by packet, unless an iteration would
-  /// take more than some seconds. Training steps and collectives beside kernels have no such limit.
-  sim::Bytes small_slice = sim::Bytes::kib(32);
-
-  /// For a run of about so many packets over links, acknowledgements counted.
-  sim::Bytes for_hops(std::int64_t packet_hops) const;
-};
-
-/// What `automatic` takes for large messages.
-inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
-/// Up to this many packets over links, packet by packet costs about a second.
-inline constexpr std::int64_t kCheapPacketHops = 4'000'000;
-
-inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
-  if (!automatic) return bytes;
-  return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
-}
 
 /// Something fails while the collective runs.
 struct Fault {

@@ -1,0 +1,45 @@
+// How many packets are simulated as one: what was asked for, and what a collective can take without
+// distortion.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coll/program.h"
+#include "sim/units.h"
+
+namespace infold::study {
+
+struct CollectiveJob;
+
+/// How many bytes of consecutive packets travel as one, at most.
+struct BurstChoice {
+  bool automatic = true;
+  sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
+  /// Ranks with little data go in lock step: workgroups that share a link packet by packet end their slices
+  /// together and wait together. Bursts would let some get ahead, and be up to 8 % off. So a collective of
+  /// SMs or engines whose slices are no larger than this goes packet by packet, unless an iteration would
+  /// take more than some seconds. Training steps and collectives beside kernels have no such limit.
+  sim::Bytes small_slice = sim::Bytes::kib(32);
+
+  /// For a run of about so many packets over links, acknowledgements counted.
+  sim::Bytes for_hops(std::int64_t packet_hops) const;
+};
+
+/// What `automatic` takes for large messages.
+inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
+/// Up to this many packets over links, packet by packet costs about a second.
+inline constexpr std::int64_t kCheapPacketHops = 4'000'000;
+
+inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
+  if (!automatic) return bytes;
+  return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
+}
+
+/// Data that all its steps send.
+sim::Bytes bytes_sent(const coll::Program& program);
+
+/// For a job that runs these programs at once, over at most so many links from GPU to GPU.
+sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops);
+
+}  // namespace infold::study
