@@ -2,48 +2,52 @@
 // one with the lower number counts as earlier.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <vector>
 
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
 
 class Earliest {
+  static constexpr int kNumberBits = 5;  // what Time::never() leaves free
+
  public:
-  /// All are Time::never().
-  explicit Earliest(std::size_t count) : leaves_(std::bit_ceil(count)), games_(2 * leaves_) {
-    for (std::size_t i = 0; i < leaves_; ++i) games_[leaves_ + i].which = static_cast<std::uint32_t>(i);
+  static constexpr std::size_t kMost = std::size_t{1} << kNumberBits;
+
+  /// All are Time::never(). Requires: count is at most kMost.
+  explicit Earliest(std::size_t count) : leaves_(std::bit_ceil(count)) {
+    INFOLD_CHECK(count <= kMost, "numbers fit beside the time");
+    games_.fill(key_of(sim::Time::never(), kMost - 1));
   }
 
   void set(std::uint32_t which, sim::Time at) {
     std::size_t game = leaves_ + which;
-    auto best = static_cast<std::uint64_t>(at.count_ps());
-    games_[game].at = at;
-    // Arithmetic and no condition: who wins is anybody's guess, which the host had better not try. The others
-    // do not depend on who won before, so the host can have them all at once. An odd game is the right one of
-    // two, which wins only if it is earlier.
+    Key best = games_[game] = key_of(at, which);
+    // The smaller of two numbers takes no branch: who wins is anybody's guess, which the host had better not
+    // try. And the others do not depend on who won before, so the host can have them all at once.
     for (; game > 1; game /= 2) {
-      const Winner& other = games_[game ^ 1];
-      const auto theirs = static_cast<std::uint64_t>(other.at.count_ps());
-      const std::uint64_t take = 0 - static_cast<std::uint64_t>(theirs < best + (game & 1));
-      best ^= (best ^ theirs) & take;
-      which ^= (which ^ other.which) & static_cast<std::uint32_t>(take);
-      games_[game / 2] = {sim::Time::ps(static_cast<std::int64_t>(best)), which};
+      best = std::min(best, games_[game ^ 1]);
+      games_[game / 2] = best;
     }
   }
-  sim::Time at() const { return games_[1].at; }
+  sim::Time at() const { return sim::Time::ps(static_cast<std::int64_t>(games_[1] >> kNumberBits)); }
   /// Requires: at() is not never().
-  std::uint32_t which() const { return games_[1].which; }
+  std::uint32_t which() const { return static_cast<std::uint32_t>(games_[1] % kMost); }
 
  private:
-  struct Winner {
-    sim::Time at = sim::Time::never();
-    std::uint32_t which = 0;
-  };
+  /// Time and number in one, so that one comparison orders two of them.
+  using Key = std::uint64_t;
+  static_assert(sim::Time::never().count_ps() >> (64 - kNumberBits) == 0, "never() leaves room for a number");
+  static Key key_of(sim::Time at, std::size_t which) {
+    return static_cast<Key>(at.count_ps()) << kNumberBits | which;
+  }
+
   std::size_t leaves_;
-  std::vector<Winner> games_;  // [1] is the final, [g] is played between [2g] and [2g + 1]
+  alignas(64) std::array<Key, 2 * kMost> games_;  // [1] is the final, [g] is played between [2g] and [2g + 1]
 };
 
 }  // namespace infold::gpu

@@ -96,6 +96,7 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
     return;
   }
   net::Packet packet;
+  packet.arrives = events_.now();
   packet.kind = net::PacketKind::kSignal;
   packet.flow = signal;
   packet.payload = net::kFlagBytes;
@@ -114,7 +115,6 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   if (packet.kind != net::PacketKind::kWrite) return unit_port_->receive(packet);
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
-  core_.memory().prefetch(entry.arriving, packet.payload);
   inbox_.consume(move, packet);
   if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
   acknowledge(packet, events_.now());
@@ -122,10 +122,9 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   return core_.memory().write(entry.arriving, packet.payload, events_.now());
 }
 
-/// Nobody needs to be there when packets arrive, unless somebody waits for single ones. (A burst is rare
-/// enough to have its event; its acknowledgement can mostly leave then and there, without one.)
+/// Nobody needs to be there when packets arrive, unless somebody waits for single ones.
 bool Gpu::expect_data(const net::Packet& packet, net::Link& in) {
-  if (packet.kind != net::PacketKind::kWrite || !network_.packet_by_packet()) return false;
+  if (packet.kind != net::PacketKind::kWrite || !inbox_.takes_data()) return false;
   if (!moves_[packet.flow].ordinary) return false;
   acknowledge(packet, packet.arrives);
   inbox_.add(packet, in);

@@ -7,7 +7,8 @@ namespace infold::gpu {
 
 Inbox::Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memory, MoveTable& moves,
              net::Payloads* payloads, int lanes)
-    : heads_(static_cast<std::size_t>(lanes)),
+    : takes_data_(network.packet_by_packet() && static_cast<std::size_t>(lanes) <= Earliest::kMost),
+      heads_(takes_data_ ? static_cast<std::size_t>(lanes) : 1),
       lanes_(static_cast<std::size_t>(lanes)),
       moves_(moves),
       memory_(memory),
@@ -59,7 +60,6 @@ void Inbox::take_in(sim::Time now) {
     Lane& lane = lanes_[number];
     const net::Packet packet = lane.packets.front();
     MoveTable::Entry& entry = moves_[packet.flow];
-    memory_.prefetch(entry.arriving, packet.payload);
     INFOLD_DCHECK(packet.arrives + latency_ >= now, "credits are never late");
     lane.packets.pop();
     heads_.set(number, lane.packets.empty() ? sim::Time::never() : lane.packets.front().arrives);

@@ -27,7 +27,10 @@ class Inbox final : public sim::Handler {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  /// Requires: by each link data arrive in the order in which they are added.
+  /// Whether it takes data at all. (A burst is rare enough to have its event; its acknowledgement can mostly
+  /// leave then and there, without one. And no real GPU has more links than are told apart here.)
+  bool takes_data() const { return takes_data_; }
+  /// Requires: takes_data(), and by each link data arrive in the order in which they are added.
   void add(const net::Packet& packet, net::Link& in);
   /// Writes what has arrived by now. For the memory; others ask that to catch up.
   void take_in(sim::Time now);
@@ -47,6 +50,7 @@ class Inbox final : public sim::Handler {
   void wake_for(sim::Time arrival);
   void give_values(const Move& move, const net::Packet& packet);
 
+  bool takes_data_;
   Earliest heads_;  // by lane: when its first packet arrives
   std::vector<Lane> lanes_;
   MoveTable& moves_;

@@ -76,7 +76,9 @@ class alignas(64) L2 {
   }
 
   /// This block's bucket will be needed soon, by use() or because it has to leave.
-  void prefetch(std::uint64_t key) const { __builtin_prefetch(&buckets_[bucket_of(key)], 1); }
+  [[gnu::always_inline]] void prefetch(std::uint64_t key) const {
+    __builtin_prefetch(&buckets_[bucket_of(key)], 1);
+  }
 
   /// Bytes that memory does not have yet.
   std::uint64_t dirty_bytes() const;

@@ -100,11 +100,6 @@ class alignas(64) MemorySystem {
     return sim::max(through, c.ready_);
   }
 
-  /// An access will follow soon: the host may fetch the tag's bucket, if one will be looked for.
-  void prefetch(const Cursor& c, std::uint32_t n) const {
-    if (n > c.left_) l2_[index_of(c.actor_)]->prefetch(c.block_);
-  }
-
   const PerActor<Traffic>& traffic() const { return traffic_; }
   /// Written by somebody and still only in L2.
   std::uint64_t unwritten() const;

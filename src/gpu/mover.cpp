@@ -131,7 +131,6 @@ void Mover::load_more() {
     on_the_way_ += unit.loads;
     sim::Time port = port_.load_free;
     const auto n = static_cast<std::uint32_t>(data.count());
-    for (int i = polled_for_ + 1; i < loads_; ++i) memory_.prefetch(sources_[static_cast<std::size_t>(i)], n);
     for (int i = polled_for_; i < loads_; ++i)
       port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
     // A unit can be sent on when its first access is there; the rest comes in faster than it goes out.
@@ -255,6 +254,7 @@ sim::Bytes Mover::send(const Target& target, const Unit& unit, net::ValuesId val
   const auto at = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.offset}).count());
   const auto wire = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.bytes}).count());
   net::Packet packet;
+  packet.arrives = events_.now();
   packet.flow = target.move;
   packet.source = gpu_;
   packet.destination = static_cast<net::NodeId>(target.to);

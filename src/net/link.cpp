@@ -24,6 +24,7 @@ Link::Link(Network& network, const Setup& setup)
       slipping_(network.packet_by_packet() ? std::uint8_t{0} : slipping_of(setup)),
       packet_by_packet_(network.packet_by_packet()),
       ordinary_(setup.speedup == 0),
+      from_gpu_(setup.from < network.gpus()),
       errs_(setup.error_distance > sim::Bytes{}),
       arrivals_(*this),
       drain_(setup.speedup),
@@ -80,9 +81,10 @@ void Link::return_credits(std::uint8_t channel) {
 void Link::handle(std::uint32_t /*event*/) {
   if (network_.events().now() != wake_) return;
   if (packet_by_packet_) {
-    send_all_known<Mode::kPackets>();
+    from_gpu_ ? send_all_known<Mode::kPackets, Near::kGpu>()
+              : send_all_known<Mode::kPackets, Near::kSwitch>();
   } else {
-    send_all_known<Mode::kBursts>();
+    from_gpu_ ? send_all_known<Mode::kBursts, Near::kGpu>() : send_all_known<Mode::kBursts, Near::kSwitch>();
   }
 }
 
@@ -104,13 +106,13 @@ void Link::schedule_wake(sim::Time at) {
 }
 
 /// As long as it decides, wake_ stays what it is, so that nobody wakes it: it will have seen everything.
-template <Link::Mode mode>
+template <Link::Mode mode, Link::Near near>
 void Link::send_all_known() {
   const sim::Time start = network_.events().now();
   const sim::Time unknown = start + sim::Time::ps(lookahead_ps_);
   for (sim::Time now = start;;) {
     sim::Time next = sim::Time::never();
-    const Sent sent = send_one<mode>(now, next, start);
+    const Sent sent = send_one<mode, near>(now, next, start);
     if (sent == Sent::kYes) {
       if (waiting_channels_ == 0) {
         wake_ = sim::Time::never();
@@ -143,16 +145,16 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   Way onward;
   if (packet.destination != to_) onward = network_.way_of(packet, to_);
   if (packet_by_packet_) {
-    transmit<Mode::kPackets>(packet, channel, wire, nullptr, onward, now);
+    transmit<Mode::kPackets, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
   } else {
-    transmit<Mode::kBursts>(packet, channel, wire, nullptr, onward, now);
+    transmit<Mode::kBursts, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
   }
   return true;
 }
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
 /// none to send at `now`, `next` is when there may be. What is known was known at `start`.
-template <Link::Mode mode>
+template <Link::Mode mode, Link::Near near>
 [[gnu::always_inline]] inline Link::Sent Link::send_one(sim::Time now, sim::Time& next, sim::Time start) {
   std::uint32_t candidates = waiting_channels_;
   if (mode == Mode::kBursts && now < busy_until_) {
@@ -160,11 +162,10 @@ template <Link::Mode mode>
     next = busy_until_;
     candidates &= slipping_;
   }
-  while (candidates != 0) {
+  for (std::uint8_t index = 0; candidates != 0; candidates ^= 1U << index) {
     // The first channel after the last one served, or the first of all.
-    const std::uint32_t after = candidates & ~((2U << last_channel_) - 1);
-    const auto index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
-    candidates &= ~(1U << index);
+    const std::uint32_t after = candidates & (~1U << last_channel_);
+    index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
     Channel& channel = channels_[index];
     const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
       // It must be there, and its input buffer must not be busy with other outputs.
@@ -202,10 +203,7 @@ template <Link::Mode mode>
     }
     channel.credits.spend(wire);
     Way onward;
-    if (packet.destination != to_) {
-      onward = network_.way_of(packet, to_);
-      onward.link->prefetch(onward.channel);
-    }
+    if (packet.destination != to_) onward = network_.way_of(packet, to_);
     if (train) {
       input.first.offset += packet.payload;
       input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
@@ -220,7 +218,7 @@ template <Link::Mode mode>
     }
     channel.waiting.served(number);
     last_channel_ = index;
-    transmit<mode>(packet, index, wire, input.from, onward, now);
+    transmit<mode, near>(packet, channel, index, wire, input.from, onward, now);
     return Sent::kYes;
   }
   return Sent::kNo;
@@ -246,22 +244,24 @@ std::int64_t Link::draw_distance() {
 
 /// Puts a packet on the wire at `start`. Its credits are spent. `onward`: from the far end, unless it ends
 /// there.
-template <Link::Mode mode>
-[[gnu::always_inline]] inline void Link::transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire,
-                                                  Link* in, const Way& onward, sim::Time start) {
+template <Link::Mode mode, Link::Near near>
+[[gnu::always_inline]] inline void Link::transmit(Packet& packet, Channel& channel, std::uint8_t index,
+                                                  sim::Bytes wire, Link* in, const Way& onward,
+                                                  sim::Time start) {
   INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
   if (errs_) [[unlikely]]
     start = replay(wire, start);
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    network_.departed(packet, from_, end);
+    near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, from_, end);
   } else {
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.
       end = sim::max(end, packet.arrives + in->pace_.time(wire));
       in->drain_.use_until(end);
     }
-    network_.catch_up(from_);  // a GPU it passes through may have to free what came before it
+    if (near == Near::kGpu)
+      network_.catch_up(from_);  // a GPU that it passes through may have to free what came before it
     in->buffer_freed(packet.channel, wire, end);
   }
   if (mode == Mode::kPackets) {
@@ -273,15 +273,14 @@ template <Link::Mode mode>
     ++bursts_;
   } else {
     busy_until_ = end;
-    slip_from_ = packet.packets > 1 && !slips(channel) ? start + one_packet_ : end;
+    slip_from_ = packet.packets > 1 && !slips(index) ? start + one_packet_ : end;
     ++bursts_;
   }
 
-  Traffic& traffic = channels_[channel].traffic;
-  traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
-  traffic.packets += packet.packets;
+  channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
+  channel.traffic.packets += packet.packets;
 
-  packet.channel = channel;
+  packet.channel = index;
   if (onward.link != nullptr) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;

@@ -94,12 +94,6 @@ class alignas(64) Link final : public sim::Handler {
     if (!in.rest.empty()) in.sort_in_last();
   }
 
-  /// accept() will follow soon.
-  void prefetch(std::uint8_t channel) const {
-    __builtin_prefetch(this, 1);
-    __builtin_prefetch(&channels_[channel], 1);
-  }
-
   /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
   void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
     if (freed_[channel].add(wire, at)) return_credits(channel);
@@ -187,16 +181,19 @@ class alignas(64) Link final : public sim::Handler {
   enum class Sent { kYes, kNo, kUnknown };
   /// Whether units of several packets are cut up on their first link, or travel as bursts.
   enum class Mode { kPackets, kBursts };
+  /// What stands at the near end. Both have code of their own, because the host guesses branches by where
+  /// they are, and what is the rule for the one is the exception for the other.
+  enum class Near { kGpu, kSwitch };
   static std::uint8_t slipping_of(const Setup& setup);
 
   void handle(std::uint32_t event) override;
-  template <Mode mode>
+  template <Mode mode, Near near>
   void send_all_known();
-  template <Mode mode>
+  template <Mode mode, Near near>
   [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
-  template <Mode mode>
-  [[gnu::always_inline]] void transmit(Packet& packet, std::uint8_t channel, sim::Bytes wire, Link* in,
-                                       const Way& onward, sim::Time start);
+  template <Mode mode, Near near>
+  [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::uint8_t index, sim::Bytes wire,
+                                       Link* in, const Way& onward, sim::Time start);
   /// The wire is free for that channel, and nobody waits whom an arbiter could prefer.
   bool nobody_before(std::uint8_t channel, sim::Time now) const {
     if (busy_until_ <= now) return waiting_channels_ == 0;
@@ -229,7 +226,8 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
   bool packet_by_packet_ : 1;
   bool ordinary_ : 1;  // no input that is slower than this link or shares its way out with other outputs
-  bool errs_ : 1;      // there are bit errors
+  bool from_gpu_ : 1;
+  bool errs_ : 1;  // there are bit errors
   std::array<Channel, kMostChannels> channels_;
 
   // What an arrival touches stands together.

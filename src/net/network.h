@@ -65,19 +65,19 @@ class alignas(64) Network {
   void attach(NodeId gpu, Endpoint& endpoint) { endpoints_[gpu] = &endpoint; }
   void attach_unit(NodeId chip, SwitchUnit& unit) { units_[unit_index(chip)] = &unit; }
 
-  /// Sends from packet.source, now. `sender` takes turns with the source's other senders.
-  /// Requires: source != destination, payload at most max_burst().
-  void send(Packet packet, std::uint32_t sender) {
+  /// Sends a packet that is at packet.source now. `sender` takes turns with the source's other senders.
+  /// Requires: packet.arrives is now, source != destination, payload at most max_burst().
+  void send(const Packet& packet, std::uint32_t sender) {
+    INFOLD_DCHECK(packet.arrives == events_.now(), "a packet is sent when it is there");
     INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
     INFOLD_DCHECK(packet.payload <= max_burst_.count(), "a burst fits a quarter of a buffer");
     packets_sent_ += packet.packets;
     if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
-    packet.arrives = events_.now();
     const Way way = way_of(packet, packet.source);
     if (class_of(packet.kind) == PacketClass::kControl) {
-      way.link->accept_control(packet, way.channel, sender % kSenders);
+      way.link->accept_control(packet, way.channel, turn_of(sender));
     } else {
-      way.link->accept(packet, way.channel, sender % kSenders);
+      way.link->accept(packet, way.channel, turn_of(sender));
     }
   }
 
@@ -103,7 +103,7 @@ class alignas(64) Network {
     Link& lane = lane_of(packet.source, packet.spread);
     packet.arrives = events_.now();
     packet.destination = lane.to();
-    lane.accept(packet, first_layer(c), sender % kSenders);
+    lane.accept(packet, first_layer(c), turn_of(sender));
   }
   /// The link that a packet with this spread value leaves a GPU by.
   Link& lane_of(NodeId gpu, std::uint16_t spread) const {
@@ -198,12 +198,17 @@ class alignas(64) Network {
     }
     in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
   }
-  void departed(const Packet& packet, NodeId from, sim::Time end) {
-    if (from >= gpus_) return units_[unit_index(from)]->departed(packet, end);
+  void departed(const Packet& packet) {
     if (class_of(packet.kind) != PacketClass::kControl) endpoints_[packet.source]->departed(packet);
+  }
+  void departed_from_unit(const Packet& packet, NodeId chip, sim::Time end) {
+    units_[unit_index(chip)]->departed(packet, end);
   }
 
  private:
+  static std::uint32_t turn_of(std::uint32_t sender) {
+    return sender < kSenders ? sender : sender % kSenders;  // divisions are dear
+  }
   std::uint8_t first_layer(PacketClass c) const {
     return static_cast<std::uint8_t>(static_cast<int>(c) * layers_);
   }

@@ -15,7 +15,7 @@ TEST(Earliest, OfNothingIsNever) {
 }
 
 RC_GTEST_PROP(EarliestProperty, IsTheFirstOfTheLeast, ()) {
-  const auto count = *rc::gen::inRange<std::size_t>(1, 40);
+  const auto count = *rc::gen::inRange<std::size_t>(1, Earliest::kMost + 1);
   std::vector<sim::Time> times(count, sim::Time::never());
   Earliest earliest(count);
   for (int change = 0; change < 200; ++change) {

@@ -127,6 +127,29 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
   EXPECT_EQ(events[0], events[1]);
 }
 
+TEST(Gpu, WithMoreLinksThanAreToldApartDataHaveEventsOfTheirOwn) {
+  constexpr int kMost = Earliest::kMost;
+  std::uint64_t events[2];
+  for (const bool more : {false, true}) {
+    MachineSpec spec = two_gpus();
+    spec.fabric.links_per_plane = {more ? kMost + 1 : kMost};
+    Machine machine(spec, {});
+    Client client(machine.events());
+    Move move;
+    move.bytes = 1_MiB;
+    move.to = 1;
+    move.client = &client;
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    machine.events().run();
+    EXPECT_EQ(client.order(), "i0c0");
+    EXPECT_EQ(machine.network().payload_received(1), 1u << 20);
+    EXPECT_TRUE(machine.quiet());
+    events[more] = machine.events().handled();
+  }
+  const std::uint64_t packets = (1 << 20) / 128;
+  EXPECT_GT(events[1], events[0] + packets / 2);
+}
+
 TEST(Gpu, AMemorySlowerThanTheLinkHoldsUpTheSender) {
   sim::Time took[2];
   for (int slow : {0, 1}) {

@@ -139,6 +139,7 @@ class MoverScene {
       ack.packets = p.packets;
       ack.source = 1;
       ack.destination = 0;
+      ack.arrives = scene.events.now();
       scene.network.send(ack, 0);
       return scene.events.now();
     }

@@ -19,7 +19,7 @@ constexpr sim::Time kCreditLoop = 100_ns + 50_ns + kPacketTime + 100_ns;
 
 TEST(FlowControl, WithATinyBufferOneBufferfulGoesARoundTrip) {
   Scene scene(with_buffer(kThreePackets), 2);
-  for (int i = 0; i < 60; ++i) scene.network.send(write(0, 1), 0);
+  for (int i = 0; i < 60; ++i) scene.send(write(0, 1), 0);
   scene.events.run();
   const auto& arrivals = scene[1].arrivals;
   ASSERT_EQ(arrivals.size(), 60u);
@@ -34,7 +34,7 @@ TEST(FlowControl, ABufferOfOneRoundTripAndALotIsEnoughForFullRate) {
   const sim::Bytes with_a_lot = loop + loop / (FreedSpace::kLots - 1) + sim::Bytes{144};
   for (auto [buffer, full_rate] : {std::pair{with_a_lot, true}, std::pair{loop - sim::Bytes{144}, false}}) {
     Scene scene(with_buffer(buffer), 2);
-    for (int i = 0; i < 500; ++i) scene.network.send(write(0, 1), 0);
+    for (int i = 0; i < 500; ++i) scene.send(write(0, 1), 0);
     scene.events.run();
     ASSERT_EQ(scene[1].arrivals.size(), 500u);
     const bool at_line_rate = scene[1].arrivals.back().at == kPacketTime * 500 + kWay;
@@ -50,7 +50,7 @@ TEST(FlowControl, ASlowEndpointHoldsUpItsSender) {
   scene[0].on_departure = [&](const Packet&) {
     most_ahead = std::max(most_ahead, scene[0].departed_bytes / 128 - scene[1].arrivals.size());
   };
-  for (int i = 0; i < 100; ++i) scene.network.send(write(0, 1), 0);
+  for (int i = 0; i < 100; ++i) scene.send(write(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 100u);
   EXPECT_LE(most_ahead, 6u) << "no more than two buffers can hold";
@@ -63,8 +63,8 @@ TEST(FlowControl, ASlowEndpointHoldsUpItsSender) {
 TEST(FlowControl, WhatWaitsForASlowEndpointHoldsUpOthersBehindIt) {
   Scene scene(with_buffer(kThreePackets), 3);
   scene[1].hold = [&](const Packet&) { return scene.events.now() + 10_us; };
-  for (int i = 0; i < 12; ++i) scene.network.send(write(0, 1), 0);
-  scene.network.send(write(0, 2), 0);
+  for (int i = 0; i < 12; ++i) scene.send(write(0, 1), 0);
+  scene.send(write(0, 2), 0);
   scene.events.run();
   ASSERT_EQ(scene[2].arrivals.size(), 1u);
   EXPECT_GT(scene[2].arrivals[0].at, 10_us) << "one queue a sender: congestion spreads";
@@ -73,8 +73,8 @@ TEST(FlowControl, WhatWaitsForASlowEndpointHoldsUpOthersBehindIt) {
 TEST(FlowControl, OtherInputsAreNotHeldUp) {
   Scene scene(with_buffer(kThreePackets), 4);
   scene[1].hold = [&](const Packet&) { return scene.events.now() + 10_us; };
-  for (int i = 0; i < 50; ++i) scene.network.send(write(0, 1), 0);
-  scene.network.send(write(3, 2), 0);
+  for (int i = 0; i < 50; ++i) scene.send(write(0, 1), 0);
+  scene.send(write(3, 2), 0);
   scene.events.run();
   ASSERT_EQ(scene[2].arrivals.size(), 1u);
   EXPECT_EQ(scene[2].arrivals[0].at, kPacketTime + kWay);
@@ -82,7 +82,7 @@ TEST(FlowControl, OtherInputsAreNotHeldUp) {
 
 TEST(FlowControl, APacketThatFillsTheBufferPasses) {
   Scene scene(with_buffer(sim::Bytes{512}), 2, Cut::kBursts);
-  for (int i = 0; i < 5; ++i) scene.network.send(write(0, 1, 128), 0);
+  for (int i = 0; i < 5; ++i) scene.send(write(0, 1, 128), 0);
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals.size(), 5u);
   EXPECT_TRUE(scene.network.quiet());
@@ -91,7 +91,7 @@ TEST(FlowControl, APacketThatFillsTheBufferPasses) {
 TEST(Quiet, OnlyWhenEverythingIsDelivered) {
   Scene scene(one_switch(), 2);
   EXPECT_TRUE(scene.network.quiet());
-  for (int i = 0; i < 20; ++i) scene.network.send(write(0, 1), 0);
+  for (int i = 0; i < 20; ++i) scene.send(write(0, 1), 0);
   EXPECT_FALSE(scene.network.quiet());
   while (scene[1].arrivals.size() < 20) {
     EXPECT_FALSE(scene.network.quiet()) << scene[1].arrivals.size();
@@ -109,7 +109,7 @@ TEST(Quiet, NamesTheLinkThatIsStuck) {
   FabricSpec spec = with_buffer(kThreePackets);
   Scene scene(spec, 2);
   scene[1].hold = [&](const Packet&) { return scene.events.now() + 1_us; };
-  for (int i = 0; i < 20; ++i) scene.network.send(write(0, 1), 0);
+  for (int i = 0; i < 20; ++i) scene.send(write(0, 1), 0);
   std::vector<std::string> waiting;
   scene.at(700_ns, [&] { waiting = scene.network.who_waits(); });
   scene.events.run();
@@ -129,7 +129,7 @@ sim::Time last_arrival_with(int speedup) {
     scene[gpu].hold = [&](const Packet&) { return sim::max(scene.events.now(), release); };
   }
   for (int i = 0; i < 96; ++i) {
-    for (int gpu : {1, 2}) scene.network.send(write(0, gpu), 0);
+    for (int gpu : {1, 2}) scene.send(write(0, gpu), 0);
   }
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals.size() + scene[2].arrivals.size(), 192u);

@@ -93,9 +93,9 @@ std::vector<std::vector<Taken>> run(const support::Fabric& fabric, std::uint64_t
           std::min<std::int64_t>(p.packets * payload, scene.network.max_burst().count() / payload * payload));
       p.packets = static_cast<std::uint16_t>(p.payload / payload);
       scene.at(sim::Time::ns(static_cast<std::int64_t>(random.below(600))),
-               [&scene, p] { scene.network.send(p, p.flow); });
+               [&scene, p] { scene.send(p, p.flow); });
       scene.at(sim::Time::ns(static_cast<std::int64_t>(random.below(2'000))),
-               [&scene, flag] { scene.network.send(flag, flag.flow); });
+               [&scene, flag] { scene.send(flag, flag.flow); });
     }
   }
   scene.events.run();
@@ -174,7 +174,7 @@ TEST(AcksAhead, LeaveInTheOrderOfTheirTimes) {
 TEST(AcksAhead, DoNotHoldUpFlagsThatAreThereNow) {
   Scene scene(one_switch(), 2);
   scene.network.send_ack(ack_at(1_us));
-  scene.network.send(signal(0, 1), 0);
+  scene.send(signal(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 2u);
   EXPECT_EQ(scene[1].arrivals[0].packet.kind, PacketKind::kSignal);

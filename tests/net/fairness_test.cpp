@@ -27,7 +27,7 @@ void send(Scene& scene, int from, int to, std::uint32_t flow, std::uint32_t send
   for (int i = 0; i < count; ++i) {
     Packet p = write(from, to);
     p.flow = flow;
-    scene.network.send(p, sender);
+    scene.send(p, sender);
   }
 }
 
@@ -46,7 +46,7 @@ TEST(Fairness, ATrainTakesTurnsLikeSinglePackets) {
   for (int i = 0; i < 10; ++i) {
     Packet p = write(0, 1, 1'024, 8);
     p.flow = 1;
-    scene.network.send(p, 0);
+    scene.send(p, 0);
   }
   send(scene, 0, 1, 2, 1, 80);
   scene.events.run();
@@ -76,7 +76,7 @@ TEST(Fairness, BurstsShareWithinOneBurst) {
     for (int gpu : {0, 1}) {
       Packet p = write(gpu, 2, 4'096, 32);
       p.flow = static_cast<std::uint32_t>(gpu);
-      scene.network.send(p, 0);
+      scene.send(p, 0);
     }
   }
   scene.events.run();
@@ -118,7 +118,7 @@ TEST(Classes, ControlPassesDataThatWaitsForRoom) {
     return p.kind == PacketKind::kWrite ? 1'000_us : scene.events.now();
   };
   send(scene, 0, 1, 1, 0, 100);
-  scene.at(100_us, [&] { scene.network.send(signal(0, 1), 0); });
+  scene.at(100_us, [&] { scene.send(signal(0, 1), 0); });
   scene.events.run();
   const auto flag = std::find_if(scene[1].arrivals.begin(), scene[1].arrivals.end(),
                                  [](const auto& a) { return a.packet.kind == PacketKind::kSignal; });
@@ -133,8 +133,8 @@ TEST(Classes, DataPassControlThatWaitsForRoom) {
   spec.switch_chip.buffer = 1_KiB;
   spec.link.latency = 100_us;
   Scene scene(spec, 2);
-  for (int i = 0; i < 200; ++i) scene.network.send(signal(0, 1), 0);  // several buffers full
-  send(scene, 0, 1, 1, 1, 6);                                         // less than one
+  for (int i = 0; i < 200; ++i) scene.send(signal(0, 1), 0);  // several buffers full
+  send(scene, 0, 1, 1, 1, 6);                                 // less than one
   scene.events.run();
   const auto last_data = std::find_if(scene[1].arrivals.rbegin(), scene[1].arrivals.rend(),
                                       [](const auto& a) { return a.packet.kind == PacketKind::kWrite; });
@@ -145,7 +145,7 @@ TEST(Classes, DataPassControlThatWaitsForRoom) {
 
 TEST(Classes, ShareALinkInTurn) {
   Scene scene(one_switch(), 2);
-  for (int i = 0; i < 50; ++i) scene.network.send(signal(0, 1), 0);
+  for (int i = 0; i < 50; ++i) scene.send(signal(0, 1), 0);
   send(scene, 0, 1, 1, 0, 50);
   scene.events.run();
   auto arrivals = scene[1].arrivals;  // told of control in advance

@@ -73,7 +73,7 @@ TEST_P(Interleaving, SpreadsEvenlyOverAllWays) {
       Packet p = write(0, to);
       p.spread = scene.network.spread_of(static_cast<std::uint64_t>(block) *
                                          static_cast<std::uint64_t>(c.spec.interleave_block.count()));
-      scene.network.send(p, 0);
+      scene.send(p, 0);
     }
     scene.events.run();
     // Links between the same two layers of chips on the way carry the same.

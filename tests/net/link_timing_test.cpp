@@ -6,7 +6,7 @@ namespace {
 
 TEST(LinkTiming, APacketNeedsItsBytesOnceAndEveryLatency) {
   Scene scene(one_switch(), 2);
-  scene.network.send(write(0, 1), 0);
+  scene.send(write(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 1u);
   EXPECT_EQ(scene[1].arrivals[0].at, kPacketTime + kWay);
@@ -16,7 +16,7 @@ TEST(LinkTiming, TheSwitchPassesOnTheHeadBeforeTheTailIsIn) {
   FabricSpec spec = one_switch();
   spec.packet.payload = 4_KiB;
   Scene scene(spec, 2);
-  scene.network.send(write(0, 1, 4'096), 0);
+  scene.send(write(0, 1, 4'096), 0);
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals[0].at, 40_ps * 4'112 + kWay) << "store and forward would pay the bytes twice";
 }
@@ -25,7 +25,7 @@ TEST(LinkTiming, NeighboursWithoutASwitchNeedOneLatency) {
   FabricSpec spec = one_switch();
   spec.topology = Topology::kFullMesh;
   Scene scene(spec, 3);
-  scene.network.send(write(0, 2), 0);
+  scene.send(write(0, 2), 0);
   scene.events.run();
   EXPECT_EQ(scene[2].arrivals[0].at, kPacketTime + 100_ns);
 }
@@ -34,7 +34,7 @@ TEST(LinkTiming, EachHopOfARingAddsALatencyAndNoSwitch) {
   FabricSpec spec = one_switch();
   spec.topology = Topology::kRing;
   Scene scene(spec, 8);
-  scene.network.send(write(0, 3), 0);
+  scene.send(write(0, 3), 0);
   scene.events.run();
   EXPECT_EQ(scene[3].arrivals[0].at, kPacketTime + 100_ns * 3);
 }
@@ -43,8 +43,8 @@ TEST(LinkTiming, LeavesOnceTheWholePacketMayGoAndTellsItsSender) {
   Scene scene(one_switch(), 2);
   std::vector<sim::Time> departures;
   scene[0].on_departure = [&](const Packet&) { departures.push_back(scene.events.now()); };
-  scene.network.send(write(0, 1), 0);
-  scene.network.send(write(0, 1), 0);
+  scene.send(write(0, 1), 0);
+  scene.send(write(0, 1), 0);
   scene.events.run();
   EXPECT_EQ(departures, (std::vector<sim::Time>{0_ps, kPacketTime}));
 }
@@ -53,7 +53,7 @@ TEST(LinkTiming, ControlPacketsDepartUnannounced) {
   Scene scene(one_switch(), 2);
   bool told = false;
   scene[0].on_departure = [&](const Packet&) { told = true; };
-  scene.network.send(signal(0, 1), 0);
+  scene.send(signal(0, 1), 0);
   scene.events.run();
   EXPECT_FALSE(told);
 }
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Cuts, BackToBack, testing::Values(Cut::kPackets, Cut::k
 
 TEST_P(BackToBack, PacketsArriveAtLineRate) {
   Scene scene(one_switch(), 2, GetParam());
-  for (int i = 0; i < 200; ++i) scene.network.send(write(0, 1), 0);
+  for (int i = 0; i < 200; ++i) scene.send(write(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 200u);
   for (int i = 0; i < 200; ++i) {
@@ -73,7 +73,7 @@ TEST_P(BackToBack, PacketsArriveAtLineRate) {
 
 TEST_P(BackToBack, WhatIsSentAsOneTakesTheBytesOfAllItsPackets) {
   Scene scene(one_switch(), 2, GetParam());
-  for (int i = 0; i < 10; ++i) scene.network.send(write(0, 1, 1'000, 8), 0);  // seven of 128 and one of 104
+  for (int i = 0; i < 10; ++i) scene.send(write(0, 1, 1'000, 8), 0);  // seven of 128 and one of 104
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals.back().at, 40_ps * (10 * (1'000 + 8 * 16)) + kWay);
   EXPECT_EQ(scene[1].payload(), 10'000u);
@@ -84,7 +84,7 @@ TEST_P(BackToBack, WhatIsSentAsOneTakesTheBytesOfAllItsPackets) {
 TEST(LinkTiming, PacketByPacketATrainArrivesInPiecesAndABurstAsOne) {
   for (Cut cut : {Cut::kPackets, Cut::kBursts}) {
     Scene scene(one_switch(), 2, cut);
-    scene.network.send(write(0, 1, 300, 3), 0);
+    scene.send(write(0, 1, 300, 3), 0);
     scene.events.run();
     std::vector<int> pieces;
     std::vector<std::uint32_t> offsets;
@@ -107,8 +107,8 @@ TEST(LinkCounters, CountHeadersAcknowledgementsAndFlags) {
   spec.packet.ack = 12_B;
   Scene scene(spec, 2);
   scene.acknowledge_writes();
-  for (int i = 0; i < 5; ++i) scene.network.send(write(0, 1, 100), 0);
-  scene.network.send(signal(0, 1), 0);
+  for (int i = 0; i < 5; ++i) scene.send(write(0, 1, 100), 0);
+  scene.send(signal(0, 1), 0);
   scene.events.run();
   const Link::Traffic there = scene.link(0, 2).traffic();
   const Link::Traffic back = scene.link(1, 2).traffic();
@@ -122,8 +122,8 @@ TEST(LinkCounters, CountHeadersAcknowledgementsAndFlags) {
 TEST(LinkCounters, TheNetworkCountsDataAndPackets) {
   Scene scene(one_switch(), 2);
   scene.acknowledge_writes();
-  scene.network.send(write(0, 1, 256, 2), 0);
-  scene.network.send(signal(0, 1), 0);
+  scene.send(write(0, 1, 256, 2), 0);
+  scene.send(signal(0, 1), 0);
   scene.events.run();
   EXPECT_EQ(scene.network.payload_sent(0), 256u) << "data, not flags";
   EXPECT_EQ(scene.network.payload_received(1), 256u);
@@ -136,7 +136,7 @@ TEST(LinkCounters, AreRegisteredByTheNamesOfBothEnds) {
   Scene scene(one_switch(), 2);
   sim::StatRegistry registry;
   scene.network.register_stats(registry);
-  scene.network.send(write(0, 1, 100), 0);
+  scene.send(write(0, 1, 100), 0);
   scene.events.run();
   const auto stats = registry.snapshot();
   ASSERT_EQ(stats.size(), 4u * 2 * 2) << "links, virtual channels, counters";

@@ -86,6 +86,10 @@ struct Scene {
     ADD_FAILURE() << "no link from " << from << " to " << to;
     return *network.links()[0];
   }
+  void send(Packet p, std::uint32_t sender) {
+    p.arrives = events.now();
+    network.send(p, sender);
+  }
   void at(sim::Time when, std::function<void()> what) {
     plans.emplace_back(std::move(what));
     events.schedule(when, sim::Priority::kWork, plans.back(), 0);
@@ -102,7 +106,7 @@ struct Scene {
         ack.source = p.destination;
         ack.destination = p.source;
         ack.spread = p.spread;
-        network.send(ack, 0);
+        send(ack, 0);
       };
     }
   }

@@ -73,7 +73,7 @@ Tally run(const support::Fabric& fabric, std::uint64_t seed, Cut cut) {
       p.packets = static_cast<std::uint16_t>((bytes + payload - 1) / payload);
       p.offset = flows[id].sent;
       flows[id].sent += static_cast<std::uint32_t>(bytes);
-      scene.at(when, [&scene, p, sender] { scene.network.send(p, sender); });
+      scene.at(when, [&scene, p, sender] { scene.send(p, sender); });
       when += sim::Time::ns(pick(random, 0, 3) * 100);
     }
   }
@@ -131,7 +131,7 @@ TEST_P(EveryTraffic, BurstsTakeAboutAsLongAsPackets) {
       for (int gpu = 0; gpu < fabric.gpus; ++gpu) {
         Packet p = write(gpu, (gpu + 1) % fabric.gpus, 4'096, 32);
         p.spread = scene.network.spread_of(static_cast<std::uint64_t>(block) * 4'096);
-        scene.network.send(p, static_cast<std::uint32_t>(block % 3));
+        scene.send(p, static_cast<std::uint32_t>(block % 3));
       }
     }
     scene.events.run();
