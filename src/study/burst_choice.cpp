@@ -56,13 +56,15 @@ sim::Bytes bytes_sent(const coll::Program& program) {
   return sum;
 }
 
+sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program) {
+  if (program.in_network()) return machine.inc.payload;
+  return program.engine == coll::Engine::kSm ? machine.fabric.packet.payload : machine.gpu.copy.payload;
+}
+
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
-  sim::Bytes sent;
-  for (const coll::Program& p : programs) sent += bytes_sent(p);
-  const gpu::MachineSpec& machine = job.system->machine;
-  sim::Bytes payload = machine.fabric.packet.payload;
-  if (job.engine != coll::Engine::kSm) payload = sim::min(payload, machine.gpu.copy.payload);
-  const std::int64_t packets = sent.count() / payload.count();
+  std::int64_t packets = 0;
+  for (const coll::Program& p : programs)
+    packets += bytes_sent(p).count() / packet_payload(job.system->machine, p).count();
   const std::int64_t acknowledged = 2;
   const std::int64_t packet_hops = packets * job.concurrent * hops * acknowledged;  // of one iteration
   const auto small = [&](const coll::Program& p) {

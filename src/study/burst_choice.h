@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coll/program.h"
+#include "gpu/machine_spec.h"
 #include "sim/units.h"
 
 namespace infold::study {
@@ -38,6 +39,9 @@ inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
 
 /// Data that all its steps send.
 sim::Bytes bytes_sent(const coll::Program& program);
+
+/// Of the largest packets that its data travel in.
+sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program);
 
 /// For a job that runs these programs at once, over at most so many links from GPU to GPU.
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops);

@@ -122,13 +122,6 @@ double payload_bound(const gpu::Machine& machine, sim::Bytes packet) {
   return links * fabric.link.rate.in_gbps() * payload / whole;
 }
 
-/// Of the largest packets that its data travel in.
-sim::Bytes packet_payload(const gpu::Machine& machine, const coll::Program& program) {
-  if (program.in_network()) return machine.spec().inc.payload;
-  return program.engine == coll::Engine::kSm ? machine.spec().fabric.packet.payload
-                                             : machine.spec().gpu.copy.payload;
-}
-
 std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
   if (machine.units() == nullptr) return std::nullopt;
   const inc::SwitchUnits::Totals totals = machine.units()->totals();
@@ -153,7 +146,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
   r.take_time(job, sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue));
-  r.bound_gbps = payload_bound(machine, packet_payload(machine, program));
+  r.bound_gbps = payload_bound(machine, packet_payload(machine.spec(), program));
   // Where switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)
     r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
