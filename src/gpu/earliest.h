@@ -43,11 +43,12 @@ class Earliest {
   using Key = std::uint64_t;
   static_assert(sim::Time::never().count_ps() >> (64 - kNumberBits) == 0, "never() leaves room for a number");
   static Key key_of(sim::Time at, std::size_t which) {
+    INFOLD_DCHECK(at <= sim::Time::never(), "nothing is later than never()");
     return static_cast<Key>(at.count_ps()) << kNumberBits | which;
   }
 
-  std::size_t leaves_;
   alignas(64) std::array<Key, 2 * kMost> games_;  // [1] is the final, [g] is played between [2g] and [2g + 1]
+  std::size_t leaves_;
 };
 
 }  // namespace infold::gpu

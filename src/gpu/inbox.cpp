@@ -20,6 +20,7 @@ Inbox::Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memor
 }
 
 void Inbox::add(const net::Packet& packet, net::Link& in) {
+  INFOLD_DCHECK(takes_data_, "it tells its links apart");
   const std::uint32_t number = in.far_lane();
   Lane& lane = lanes_[number];
   if (lane.packets.empty()) {

@@ -28,7 +28,7 @@ class Inbox final : public sim::Handler {
   Inbox& operator=(const Inbox&) = delete;
 
   /// Whether it takes data at all. (A burst is rare enough to have its event; its acknowledgement can mostly
-  /// leave then and there, without one. And no real GPU has more links than are told apart here.)
+  /// leave then and there, without one. With more links than are told apart here, packets have theirs too.)
   bool takes_data() const { return takes_data_; }
   /// Requires: takes_data(), and by each link data arrive in the order in which they are added.
   void add(const net::Packet& packet, net::Link& in);

@@ -131,6 +131,7 @@ void Link::send_all_known() {
 
 /// Returns whether it had the credits. Requires: a control packet that is there now, and nobody_before.
 bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
+  INFOLD_DCHECK(from_gpu_, "units queue their control packets");
   INFOLD_DCHECK(!packet_by_packet_ || packet.packets == 1, "control packets form no trains");
   Channel& c = channels_[channel];
   const sim::Time now = packet.arrives;

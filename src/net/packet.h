@@ -60,8 +60,8 @@ constexpr PacketClass class_of(PacketKind kind) {
 /// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
 /// headers, acknowledgements, credits and statistics.
 struct Packet {
-  sim::Time arrives;          ///< when the chip it is bound for can act on it; kept by the links
-  std::uint32_t flow = 0;     ///< whose data these are; means something to the endpoints only
+  sim::Time arrives;       ///< when the chip it is bound for can act on it; kept by the links once it is sent
+  std::uint32_t flow = 0;  ///< whose data these are; means something to the endpoints only
   std::uint32_t offset = 0;   ///< where in the flow, in bytes
   ValuesId values = 0;        ///< means something in functional mode only
   std::uint16_t payload = 0;  ///< bytes of data in all its packets

@@ -8,12 +8,7 @@
 
 namespace infold::sim {
 
-EventQueue::EventQueue()
-    : slots_(kSlots),
-      occupied_(kSlots / 64),
-      summary_(kSlots / 64 / 64),
-      chunks_(kChunks),
-      chunks_occupied_(kChunks / 64) {}
+EventQueue::EventQueue() : slots_(kSlots), chunks_(kChunks), chunks_occupied_(kChunks / 64) {}
 
 void EventQueue::add_node() {
   free_node_ = static_cast<std::uint32_t>(nodes_.size());
@@ -69,13 +64,14 @@ bool EventQueue::run(std::uint64_t limit) {
       event.handler->handle(event.arg);
     }
     if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
-    if (handled_ == scheduled_ || handled_ == until)
-      break;  // what is added now may come before the next slot
+    if (handled_ == until) break;  // what is added now may come before the next slot
     // Most often the next one is near, in the same word and so in the same chunk.
     if (const std::uint64_t later = word >> (position % 64); later != 0) {
       slot_ += static_cast<std::uint64_t>(std::countr_zero(later));
-    } else {
+    } else if (handled_ != scheduled_) {
       advance();
+    } else {
+      break;
     }
   }
   return handled_ != scheduled_;

@@ -7,6 +7,7 @@
 // - In steady state nothing is allocated: nodes and the two buffers are reused.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -42,10 +43,10 @@ class EventQueue {
     const Key key = (static_cast<Key>(at.count_ps()) << kPriorityBits) | static_cast<Key>(priority);
     ++scheduled_;
     const std::uint64_t chunk = chunk_of(key);
-    if (chunk - poured_ - 1 < kChunks) {
-      add_later(chunk, new_node(key, &handler, arg));
-    } else if (chunk <= poured_) {
+    if (chunk <= poured_) {
       add_near(new_node(key, &handler, arg));
+    } else if (chunk - poured_ <= kChunks) {
+      add_later(chunk, new_node(key, &handler, arg));
     } else {
       add_far(key, &handler, arg);
     }
@@ -148,9 +149,9 @@ class EventQueue {
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;
-  std::vector<std::uint64_t> occupied_;         // a bit a slot
-  std::vector<std::uint64_t> summary_;          // a bit a word of occupied_
-  std::uint64_t poured_ = kPouredAhead;         // up to this chunk events are in the wheel
+  std::uint64_t poured_ = kPouredAhead;                    // up to this chunk events are in the wheel
+  std::array<std::uint64_t, kSlots / 64 / 64> summary_{};  // a bit a word of occupied_
+  std::array<std::uint64_t, kSlots / 64> occupied_{};      // a bit a slot
   std::vector<Slot> chunks_;                    // the next kChunks chunks, each in order of scheduling
   std::vector<std::uint64_t> chunks_occupied_;  // a bit a chunk
   std::vector<FarEvent> far_;                   // a min-heap: beyond those

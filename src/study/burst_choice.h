@@ -40,7 +40,7 @@ inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
 /// Data that all its steps send.
 sim::Bytes bytes_sent(const coll::Program& program);
 
-/// Of the largest packets that its data travel in.
+/// Of the largest packets that its data may travel in.
 sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program);
 
 /// For a job that runs these programs at once, over at most so many links from GPU to GPU.

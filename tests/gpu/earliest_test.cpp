@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace infold::gpu {
 namespace {
@@ -20,8 +21,9 @@ RC_GTEST_PROP(EarliestProperty, IsTheFirstOfTheLeast, ()) {
   Earliest earliest(count);
   for (int change = 0; change < 200; ++change) {
     const auto which = *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(count));
-    const auto at = *rc::gen::inRange(0, 10);
-    times[which] = at == 0 ? sim::Time::never() : sim::Time::ps(at);
+    const auto at = *rc::gen::inRange(0, 20);
+    const sim::Time late = sim::Time::never();
+    times[which] = at < 10 ? late - sim::Time::ps(at) : sim::Time::ps(at);
     earliest.set(which, times[which]);
     const auto first = std::ranges::min_element(times);
     RC_ASSERT(earliest.at() == *first);

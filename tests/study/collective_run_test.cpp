@@ -107,6 +107,16 @@ TEST(CollectiveRun, AutoGoesPacketByPacketWhileThatIsCheap) {
 }
 
 /// As a user asks for it.
+TEST(CollectiveRun, EnginesAreCountedByTheirOwnPackets) {
+  SystemSpec system = small_system();
+  system.machine.gpu.copy.payload = system.machine.fabric.packet.payload * 2;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 16_MiB);  // 7.3 million packet-hops by SMs
+  job.burst.automatic = true;
+  EXPECT_EQ(result_of(job).burst, 4_KiB);
+  job.engine = coll::Engine::kDma;
+  EXPECT_EQ(result_of(job).burst, 0_B);
+}
+
 CollectiveJob job_in_bursts(const SystemSpec& system, sim::Bytes bytes) {
   CollectiveJob job = job_on(system, Collective::kAllReduce, bytes);
   job.burst = {.automatic = false, .bytes = 4_KiB};
