@@ -137,7 +137,7 @@ class BenchCommand {
     const std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
     job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
     job.protocol = protocol.value_or(coll::Protocol::kSimple);
-    if (job.algorithm == nullptr && job.program == nullptr) return fmt::format("nothing to choose from");
+    if (job.algorithm == nullptr && job.program == nullptr) return study::why_no_offers(job, protocol);
     return study::refuse(job);
   }
 

@@ -47,7 +47,8 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   const auto offers = study::offers_of(job, options.algorithms.front(), options.protocols.front());
   job.algorithm = offers.empty() ? options.algorithms.front() : offers.front().algorithm;
   job.protocol = options.protocols.front().value_or(coll::Protocol::kSimple);
-  if (job.algorithm == nullptr) return bad_input("--beside: nothing to choose from");
+  if (job.algorithm == nullptr)
+    return bad_input("--beside: " + study::why_no_offers(job, options.protocols.front()));
   if (auto why = study::refuse(job)) return bad_input(*why);
   if (!offers.empty()) {
     const study::Choice choice = study::choose(job, offers);

@@ -31,7 +31,6 @@ void cut(Tuning& t, const gpu::AceSpec& ace, std::int64_t slots) {
 }
 
 Tuning accelerator_tuning(Tuning t, const gpu::AceSpec& ace) {
-  t.protocol = Protocol::kSimple;
   t.channels = ace.machines;
   t.threads = kThreads;
   t.in_flight_per_thread = ace.read_ahead / kThreads;
@@ -82,13 +81,15 @@ Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSp
   return program;
 }
 
+std::optional<std::string> refuse_protocol(Engine engine, Protocol protocol) {
+  if (engine == Engine::kSm || protocol == Protocol::kSimple) return std::nullopt;
+  return fmt::format(
+      "engine {} has no threads that poll for flags inside data: it needs protocol simple, not {}",
+      sim::name_of(engine), sim::name_of(protocol));
+}
+
 std::optional<std::string> refuse_engine(const Program& program, const gpu::GpuSpec& gpu) {
-  if (program.engine == Engine::kSm) return std::nullopt;
-  if (program.tuning.protocol != Protocol::kSimple) {
-    return fmt::format(
-        "engine {} has no threads that poll for flags inside data: it needs protocol simple, not {}",
-        sim::name_of(program.engine), sim::name_of(program.tuning.protocol));
-  }
+  if (auto why = refuse_protocol(program.engine, program.tuning.protocol)) return why;
   if (program.engine != Engine::kAce) return std::nullopt;
   const std::int64_t connections = connections_into_a_rank(program);
   const sim::Bytes need = program.tuning.buffer * connections + gpu.ace.read_ahead * program.channels;

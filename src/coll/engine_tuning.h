@@ -21,6 +21,9 @@ Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSp
 /// The most connections that end at one rank, over all channels.
 int connections_into_a_rank(const Program& program);
 
+/// Why an engine does not know a protocol, if so.
+std::optional<std::string> refuse_protocol(Engine engine, Protocol protocol);
+
 /// Why an engine can not carry out a program, if so.
 std::optional<std::string> refuse_engine(const Program& program, const gpu::GpuSpec& gpu);
 

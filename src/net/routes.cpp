@@ -130,7 +130,8 @@ Routes::Routes(const Blueprint& blueprint)
     hops_[std::size_t{from} * gpus_ + to] = {.first = lists.index_of(links),
                                              .count = static_cast<std::uint16_t>(links.size()),
                                              .divisor = blueprint.spread_divisor[from],
-                                             .layer = static_cast<std::uint8_t>(layer)};
+                                             .layer = static_cast<std::uint8_t>(layer),
+                                             .links = static_cast<std::uint16_t>(distance)};
     layers_ = std::max(layers_, layer + 1);
     if (blueprint.is_gpu(from)) diameter_ = std::max(diameter_, distance);
   };

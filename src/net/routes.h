@@ -20,6 +20,7 @@ struct Hop {
   std::uint16_t count = 0;    ///< number of candidates; 0 when unreachable or already there
   std::uint16_t divisor = 1;  ///< of the spread value (Blueprint::spread_divisor)
   std::uint8_t layer = 0;     ///< virtual-channel layer on the way out
+  std::uint16_t links = 0;    ///< from here to there
 
   /// Index of the candidate that a packet with this spread value takes. Requires: count > 0.
   std::uint32_t pick(std::uint16_t spread) const {

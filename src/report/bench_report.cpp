@@ -99,7 +99,7 @@ std::string bench_footer(const BenchReport& report) {
   for (const BenchRow& row : report.rows) chosen = chosen || row.chosen;
   if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
-  if (chosen) text += "# auto: algo and proto were chosen for each size\n";
+  if (chosen) text += "# auto: algo or proto, where not named, was chosen for each size\n";
   if (report.auto_loss && report.auto_loss->share > 0) {
     text += fmt::format("# auto would take at most {:.1f} % longer than the best (at {} B)\n",
                         report.auto_loss->share * 100, report.auto_loss->bytes.count());

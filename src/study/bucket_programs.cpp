@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "coll/engine_tuning.h"
 #include "coll/fold.h"
 
 namespace infold::study {
@@ -13,6 +14,7 @@ std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
   job.bytes = bytes;
   const auto offers = offers_of(job, job_.algorithm, protocol_);
   if (offers.empty()) {
+    if (auto why = coll::refuse_protocol(job.engine, protocol_.value_or(coll::Protocol::kSimple))) return why;
     return fmt::format("{} can not reduce with the protocol {}",
                        job_.algorithm == nullptr ? "no algorithm" : job_.algorithm->name,
                        protocol_ ? sim::name_of(*protocol_) : "auto");

@@ -37,6 +37,22 @@ bool spreads(const coll::Program& program) {
   return false;
 }
 
+/// Data that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
+sim::Bytes bytes_over_links(const coll::Program& program, const std::vector<int>& gpus,
+                            const net::Routes& routes) {
+  const auto node = [&](int rank) { return static_cast<net::NodeId>(gpus[static_cast<std::size_t>(rank)]); };
+  sim::Bytes sum;
+  for (int rank = 0; rank < program.ranks; ++rank) {
+    for (int channel = 0; channel < program.channels; ++channel) {
+      for (const coll::Step& s : program.steps(rank, channel)) {
+        if (s.in_network()) sum += s.bytes * routes.diameter();
+        for (const int to : s.to) sum += s.bytes * routes.hop(node(rank), node(to)).links;
+      }
+    }
+  }
+  return sum;
+}
+
 /// Of consecutive packets for different outputs of a switch, a long burst holds the others up more than its
 /// packets would. So short ones where data spread: 1 KiB is within 2 % of packets, 4 KiB is up to 21 % off.
 constexpr sim::Bytes kSpreadingBurst = sim::Bytes::kib(1);
@@ -61,18 +77,21 @@ sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& 
   return program.engine == coll::Engine::kSm ? machine.fabric.packet.payload : machine.gpu.copy.payload;
 }
 
-sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops) {
-  std::int64_t packets = 0;
-  for (const coll::Program& p : programs)
-    packets += bytes_sent(p).count() / packet_payload(job.system->machine, p).count();
+sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
+                        const std::vector<std::vector<int>>& groups, const net::Routes& routes) {
+  std::int64_t packet_hops = 0;  // of one iteration
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const std::int64_t payload = packet_payload(job.system->machine, programs[i]).count();
+    packet_hops += bytes_over_links(programs[i], groups[i], routes).count() / payload;
+  }
   const std::int64_t acknowledged = 2;
-  const std::int64_t packet_hops = packets * job.concurrent * hops * acknowledged;  // of one iteration
+  packet_hops *= job.concurrent * acknowledged;
   const auto small = [&](const coll::Program& p) {
     return !p.in_network() && largest_slice(p) <= job.burst.small_slice;
   };
   if (packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, small)) return {};
   const sim::Bytes burst = job.burst.for_hops(packet_hops * job.iterations);
-  if (!job.burst.automatic || burst <= kSpreadingBurst || hops == 1) return burst;
+  if (!job.burst.automatic || burst <= kSpreadingBurst || routes.diameter() == 1) return burst;
   return std::ranges::any_of(programs, spreads) ? kSpreadingBurst : burst;
 }
 

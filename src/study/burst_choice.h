@@ -7,6 +7,7 @@
 
 #include "coll/program.h"
 #include "gpu/machine_spec.h"
+#include "net/routes.h"
 #include "sim/units.h"
 
 namespace infold::study {
@@ -43,7 +44,8 @@ sim::Bytes bytes_sent(const coll::Program& program);
 /// Of the largest packets that its data may travel in.
 sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program);
 
-/// For a job that runs these programs at once, over at most so many links from GPU to GPU.
-sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs, int hops);
+/// For a job that runs these programs at once, each on the GPUs of its group.
+sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
+                        const std::vector<std::vector<int>>& groups, const net::Routes& routes);
 
 }  // namespace infold::study

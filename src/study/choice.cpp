@@ -124,6 +124,13 @@ std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* a
   return offers(job, algorithms, protocols);
 }
 
+std::string why_no_offers(const CollectiveJob& job, std::optional<coll::Protocol> protocol) {
+  const coll::Protocol asked = protocol.value_or(coll::Protocol::kSimple);
+  if (auto why = coll::refuse_protocol(job.engine, asked)) return *why;
+  return fmt::format("no algorithm offers {} with protocol {}", sim::name_of(job.collective),
+                     sim::name_of(asked));
+}
+
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers,
               const std::function<bool()>& keep_going, const Trial& trial) {
   INFOLD_CHECK(!offers.empty(), "there is something to choose from");

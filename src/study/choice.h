@@ -28,6 +28,9 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
 std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
                               std::optional<coll::Protocol> protocol);
 
+/// Why there are no offers where all algorithms come into question.
+std::string why_no_offers(const CollectiveJob& job, std::optional<coll::Protocol> protocol);
+
 /// How long an offer really takes.
 using Trial = std::function<sim::Time(const Choice&)>;
 

@@ -282,6 +282,7 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
     return "the collective engine runs in-network programs only; there is sm, dma, ace";
   if (job.program != nullptr) return std::nullopt;
+  if (auto why = coll::refuse_protocol(job.engine, job.protocol)) return why;
   if (job.protocol != coll::Protocol::kSimple && job.algorithm->needs_simple(job.collective)) {
     return fmt::format(
         "{} stores {} straight into outputs, which needs the fence of the protocol simple, not {}",
@@ -365,8 +366,7 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   auto prepared = prepare(job);
   if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(*refused);
   const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
-  const int hops = net::Routes(blueprint).diameter();
-  const sim::Bytes burst = choose_burst(job, programs, hops);
+  const sim::Bytes burst = choose_burst(job, programs, groups, net::Routes(blueprint));
   gpu::Machine machine(
       job.system->machine,
       {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});

@@ -127,7 +127,7 @@ std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::
   const std::vector<Choice> offers = offers_of(all_reduce, job.method.algorithm, job.protocol);
   all_reduce.algorithm = offers.empty() ? job.method.algorithm : offers.front().algorithm;
   all_reduce.protocol = job.protocol.value_or(coll::Protocol::kSimple);
-  if (all_reduce.algorithm == nullptr) return JobRefused{"nothing to choose from"};
+  if (all_reduce.algorithm == nullptr) return JobRefused{why_no_offers(all_reduce, job.protocol)};
   if (auto why = refuse(all_reduce)) return JobRefused{std::move(*why)};
   const Choice choice = choose(all_reduce, offers);
   all_reduce.algorithm = choice.algorithm;

@@ -121,6 +121,8 @@ TEST(Routes, RingTakesTheShorterWayAndOnATieTheUpwardOne) {
   EXPECT_THAT(nodes_on(b, path(b, routes, 1, 5, 0)), ElementsAre(0, 5));
   EXPECT_THAT(nodes_on(b, path(b, routes, 4, 1, 0)), ElementsAre(5, 0, 1));
   EXPECT_EQ(routes.diameter(), 3);
+  EXPECT_EQ(routes.hop(4, 1).links, 3);
+  EXPECT_EQ(routes.hop(5, 0).links, 1);
 }
 
 TEST(Routes, RingChangesLayerBehindTheDateline) {

@@ -117,6 +117,14 @@ TEST(CollectiveRun, EnginesAreCountedByTheirOwnPackets) {
   EXPECT_EQ(result_of(job).burst, 0_B);
 }
 
+TEST(CollectiveRun, PacketsAreCountedOnTheLinksTheyTake) {
+  SystemSpec system = small_system(64);
+  system.machine.fabric.topology = net::Topology::kRing;
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 128_KiB);
+  job.burst.automatic = true;
+  EXPECT_EQ(result_of(job).burst, 0_B) << "neighbours are one link apart, though others are 32";
+}
+
 CollectiveJob job_in_bursts(const SystemSpec& system, sim::Bytes bytes) {
   CollectiveJob job = job_on(system, Collective::kAllReduce, bytes);
   job.burst = {.automatic = false, .bytes = 4_KiB};
