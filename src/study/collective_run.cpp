@@ -271,8 +271,7 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
 /// What can be said before a program is there, which might be large.
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
   if (job.fault) {
-    auto reduced = without(*job.system, *job.fault);
-    if (auto* refused = std::get_if<JobRefused>(&reduced)) return std::move(refused->why);
+    if (auto why = refuse_second_try(job)) return why;
   }
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);

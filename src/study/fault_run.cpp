@@ -22,8 +22,6 @@ CollectiveJob second_try(const CollectiveJob& job, const SystemSpec& left, sim::
     again.algorithm = job.fault->fallback;
     again.protocol = coll::Protocol::kSimple;
     again.engine = coll::Engine::kSm;
-    const std::vector<Choice> offered = offers_of(again, again.algorithm, std::nullopt);
-    if (!offered.empty() && !refuse(again)) again.protocol = choose(again, offered).protocol;
   }
   return again;
 }
@@ -58,15 +56,21 @@ std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fau
   return left;
 }
 
+std::optional<std::string> refuse_second_try(const CollectiveJob& job) {
+  auto reduced = without(*job.system, *job.fault);
+  if (auto* refused = std::get_if<JobRefused>(&reduced)) return std::move(refused->why);
+  return refuse(second_try(job, std::get<SystemSpec>(reduced), {}));
+}
+
 CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going) {
+  if (auto why = refuse_second_try(job)) return JobRefused{std::move(*why)};
   const Fault& fault = *job.fault;
-  auto reduced = without(*job.system, fault);
-  if (auto* refused = std::get_if<JobRefused>(&reduced)) return std::move(*refused);
-  const auto& left = std::get<SystemSpec>(reduced);
+  const auto left = std::get<SystemSpec>(without(*job.system, fault));
   const FaultSpec& spec = job.system->fault;
   const sim::Time later = fault.at + spec.notice + spec.reroute;
-  const CollectiveJob again = second_try(job, left, later);
-  if (auto why = refuse(again)) return JobRefused{std::move(*why)};
+  CollectiveJob again = second_try(job, left, later);
+  if (fault.fallback != nullptr)
+    again.protocol = choose(again, offers_of(again, again.algorithm, std::nullopt)).protocol;
 
   CollectiveJob alone = job;
   alone.fault.reset();
