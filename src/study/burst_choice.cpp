@@ -21,6 +21,13 @@ sim::Bytes largest_slice(const coll::Program& program) {
   return largest;
 }
 
+/// Ranks with little data go in lock step: workgroups that share a link packet by packet end their slices
+/// together and wait together. Bursts would let some get ahead, and be up to 8 % off.
+bool in_lock_step(const coll::Program& program) {
+  constexpr sim::Bytes kSmallSlice = sim::Bytes::kib(32);
+  return largest_slice(program) <= kSmallSlice;
+}
+
 /// Some rank sends to more than one other.
 bool spreads(const coll::Program& program) {
   for (int rank = 0; rank < program.ranks; ++rank) {
@@ -35,6 +42,15 @@ bool spreads(const coll::Program& program) {
     }
   }
   return false;
+}
+
+/// What is pushed meets at the adders of one port, which are hardly faster than a link: several packets that
+/// are added as one keep others waiting for longer than one would, and sums are up to 11 % late.
+bool adders_are_busy(const coll::Program& program, const gpu::MachineSpec& machine) {
+  const bool pushes = std::ranges::any_of(program.lists, [](const auto& list) {
+    return std::ranges::any_of(list, [](const coll::Step& s) { return s.net == coll::NetOp::kReduceWrite; });
+  });
+  return pushes && machine.inc.alu_rate < machine.fabric.link.rate * 2;
 }
 
 /// Data that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
@@ -86,10 +102,11 @@ sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Progra
   }
   const std::int64_t acknowledged = 2;
   packet_hops *= job.concurrent * acknowledged;
-  const auto small = [&](const coll::Program& p) {
-    return !p.in_network() && largest_slice(p) <= job.burst.small_slice;
+  const auto distorted = [&](const coll::Program& p) {
+    return p.in_network() ? adders_are_busy(p, job.system->machine) : in_lock_step(p);
   };
-  if (packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, small)) return {};
+  if (job.burst.careful && packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, distorted))
+    return {};
   const sim::Bytes burst = job.burst.for_hops(packet_hops * job.iterations);
   if (!job.burst.automatic || burst <= kSpreadingBurst || routes.diameter() == 1) return burst;
   return std::ranges::any_of(programs, spreads) ? kSpreadingBurst : burst;

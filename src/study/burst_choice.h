@@ -18,11 +18,9 @@ struct CollectiveJob;
 struct BurstChoice {
   bool automatic = true;
   sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
-  /// Ranks with little data go in lock step: workgroups that share a link packet by packet end their slices
-  /// together and wait together. Bursts would let some get ahead, and be up to 8 % off. So a collective of
-  /// SMs or engines whose slices are no larger than this goes packet by packet, unless an iteration would
-  /// take more than some seconds. Training steps and collectives beside kernels have no such limit.
-  sim::Bytes small_slice = sim::Bytes::kib(32);
+  /// Packet by packet where bursts would distort (burst_choice.cpp says where), unless an iteration would
+  /// take more than some seconds. Training steps and collectives beside kernels are never so careful.
+  bool careful = true;
 
   /// For a run of about so many packets over links, acknowledgements counted.
   sim::Bytes for_hops(std::int64_t packet_hops) const;

@@ -131,17 +131,22 @@ CollectiveJob job_in_bursts(const SystemSpec& system, sim::Bytes bytes) {
   return job;
 }
 
-TEST(CollectiveRun, SmallSlicesGoPacketByPacketWhileThatTakesSeconds) {
+TEST(CollectiveRun, BurstsThatWouldDistortGoPacketByPacketWhileThatTakesSeconds) {
   SystemSpec system = small_system();
   CollectiveJob job = job_in_bursts(system, 1_MiB);
   EXPECT_EQ(result_of(job).burst, 0_B);
-  job.burst.small_slice = {};
+  job.burst.careful = false;
   EXPECT_EQ(result_of(job).burst, 4_KiB) << "as asked for";
   job = job_in_bursts(system, 16_MiB);
   EXPECT_EQ(result_of(job).burst, 4_KiB) << "slices are large";
   job.bytes = 1_MiB;
   job.algorithm = coll::find_algorithm("inc-push");
+  system.machine.inc.alu_rate = system.machine.fabric.link.rate * 2;
   EXPECT_EQ(result_of(job).burst, 4_KiB) << "switches sum, workgroups move nothing";
+  system.machine.inc.alu_rate = system.machine.fabric.link.rate;
+  EXPECT_EQ(result_of(job).burst, 0_B) << "their adders are busy";
+  job.algorithm = coll::find_algorithm("inc-pull");
+  EXPECT_EQ(result_of(job).burst, 4_KiB) << "GPUs ask for sums as they have room for them";
   system = small_system(16);
   system.machine.fabric.packet.payload = 4_B;
   EXPECT_EQ(result_of(job_in_bursts(system, 2_MiB)).burst, 4_KiB) << "there are too many packets";

@@ -32,7 +32,7 @@ inline CollectiveJob job_on(const SystemSpec& system, Collective collective, sim
   job.collective = collective;
   job.bytes = bytes;
   job.gpus = system.machine.gpus;
-  job.burst = {.automatic = false, .bytes = {}, .small_slice = {}};
+  job.burst = {.automatic = false, .bytes = {}, .careful = false};
   return job;
 }
 
