@@ -17,6 +17,14 @@ MachineSpec two_gpus() {
   return spec;
 }
 
+Move move_to(int gpu, sim::Bytes bytes, Client& client) {
+  Move move;
+  move.bytes = bytes;
+  move.to = gpu;
+  move.client = &client;
+  return move;
+}
+
 class GpuTest : public testing::Test, protected sim::Handler {
  protected:
   void handle(std::uint32_t arg) override { seen.emplace_back(arg, machine.events().now()); }
@@ -65,11 +73,7 @@ TEST_F(GpuTest, WorkgroupsHaveTheirOwnTurnsAndGiveThemBack) {
 TEST_F(GpuTest, AMoveWritesTheOtherMemoryAndIsAcknowledged) {
   Client client(machine.events());
   Mover& mover = machine.gpu(0).take_workgroup(32_KiB, 0_B);
-  Move move;
-  move.bytes = 10'000_B;
-  move.to = 1;
-  move.client = &client;
-  mover.start(move);
+  mover.start(move_to(1, 10'000_B, client));
   EXPECT_FALSE(machine.quiet());
   machine.events().run();
   EXPECT_EQ(client.order(), "i0c0");
@@ -81,13 +85,8 @@ TEST_F(GpuTest, AMoveWritesTheOtherMemoryAndIsAcknowledged) {
 
 TEST_F(GpuTest, MovesBothWaysDoNotMeet) {
   Client clients[2] = {Client(machine.events()), Client(machine.events())};
-  for (int gpu : {0, 1}) {
-    Move move;
-    move.bytes = 100'000_B;
-    move.to = 1 - gpu;
-    move.client = &clients[gpu];
-    machine.gpu(gpu).take_workgroup(32_KiB, 0_B).start(move);
-  }
+  for (int gpu : {0, 1})
+    machine.gpu(gpu).take_workgroup(32_KiB, 0_B).start(move_to(1 - gpu, 100'000_B, clients[gpu]));
   machine.events().run();
   for (const Client& client : clients) EXPECT_EQ(client.order(), "i0c0");
   EXPECT_EQ(machine.gpu(0).memory().traffic().total().l2_written, 100'000u);
@@ -100,11 +99,7 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
   for (const bool looks : {false, true}) {
     Machine machine(two_gpus(), {});
     Client client(machine.events());
-    Move move;
-    move.bytes = 100'000_B;
-    move.to = 1;
-    move.client = &client;
-    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 100'000_B, client));
     std::uint64_t before = 0;
     int steps = 0;
     while (machine.events().run(1)) {
@@ -135,11 +130,7 @@ TEST(Gpu, MoreLinksThanAnInboxTellsApartTakeAsLong) {
     spec.fabric.links_per_plane = {more ? kMost + 1 : kMost};
     Machine machine(spec, {});
     Client client(machine.events());
-    Move move;
-    move.bytes = 1_MiB;
-    move.to = 1;
-    move.client = &client;
-    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 1_MiB, client));
     machine.events().run();
     EXPECT_EQ(client.order(), "i0c0");
     EXPECT_EQ(machine.network().payload_received(1), 1u << 20);
@@ -156,11 +147,7 @@ TEST(Gpu, AMemorySlowerThanTheLinkHoldsUpTheSender) {
     spec.gpu.hbm.bandwidth = slow != 0 ? 5_GBps : 2'000_GBps;
     Machine machine(spec, {});
     Client client(machine.events());
-    Move move;
-    move.bytes = 1_MiB;
-    move.to = 1;
-    move.client = &client;
-    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move);
+    machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 1_MiB, client));
     machine.events().run();
     took[slow] = client.when('i', 0);
   }
