@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "config/catalog.h"
-#include "gpu/core.h"
-#include "gpu/kernel_list.h"
-#include "net/packet.h"
+#include "gpu/kernel/kernel_list.h"
+#include "gpu/sm/core.h"
+#include "net/packet/packet.h"
 #include "resnet50.h"
 #include "sim/check.h"
 #include "study/check.h"
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "gpu/core.h"
-#include "gpu/kernel_list.h"
+#include "gpu/kernel/kernel_list.h"
+#include "gpu/sm/core.h"
 
 namespace infold::bench {
 

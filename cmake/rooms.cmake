@@ -1,9 +1,9 @@
-# A room is a library of the files in src/<room>/. Its headers are reached as "<room>/file.h" through a
+# A room is a library of the files in src/<room>/ and its folders. Its headers are reached as "<room>/file.h" through a
 # folder that holds this room alone, so a room can include only itself and the rooms it was given:
 # an include of a lower room does not compile.
 function(add_room room)
   cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cpp)
   if(INFOLD_FUZZ)
     keep_what_readers_need(${room} sources)
   endif()
@@ -12,6 +12,9 @@ function(add_room room)
   if(sources)
     add_library(room_${room} STATIC ${sources})
     set(scope PUBLIC)
+    if(NOT INFOLD_FUZZ)
+      precompile_for_room(${room})
+    endif()
   else()
     add_library(room_${room} INTERFACE)
     set(scope INTERFACE)
@@ -22,4 +25,15 @@ function(add_room room)
       target_link_libraries(room_${room} ${scope} room_${above})
     endif()
   endforeach()
+endfunction()
+
+# What nearly every file includes, compiled once for all rooms. Files still name all they use: clang-tidy and the fuzzer's build
+# go without it.
+function(precompile_for_room room)
+  if(room STREQUAL "sim")
+    target_precompile_headers(room_${room} PRIVATE <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string>
+                              <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h>)
+  else()
+    target_precompile_headers(room_${room} REUSE_FROM room_sim)
+  endif()
 endfunction()

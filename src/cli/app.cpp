@@ -19,7 +19,7 @@
 #include "cli/named_files.h"
 #include "cli/page.h"
 #include "cli/systems.h"
-#include "config/suggest.h"
+#include "config/yaml/suggest.h"
 
 namespace infold::cli {
 

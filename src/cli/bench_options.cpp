@@ -10,8 +10,8 @@
 #include "cli/named_output.h"
 #include "cli/pick.h"
 #include "cli/systems.h"
-#include "config/suggest.h"
-#include "config/units.h"
+#include "config/yaml/suggest.h"
+#include "config/yaml/units.h"
 
 namespace infold::cli {
 

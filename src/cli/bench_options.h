@@ -9,9 +9,9 @@
 
 #include "cli/page.h"
 #include "cli/trace_file.h"
-#include "coll/algorithms.h"
+#include "coll/algo/algorithms.h"
 #include "coll/dtype.h"
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 
 namespace CLI {
 class App;

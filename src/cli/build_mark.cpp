@@ -10,7 +10,7 @@
 
 #include "cli/app.h"
 #include "config/program_file.h"
-#include "config/source.h"
+#include "config/yaml/source.h"
 
 namespace infold::cli {
 

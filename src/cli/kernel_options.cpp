@@ -10,7 +10,7 @@
 
 #include "cli/pick.h"
 #include "cli/systems.h"
-#include "config/units.h"
+#include "config/yaml/units.h"
 
 namespace infold::cli {
 

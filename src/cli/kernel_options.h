@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/page.h"
-#include "study/kernel_run.h"
+#include "study/kernel/kernel_run.h"
 
 namespace CLI {
 class App;

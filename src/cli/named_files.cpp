@@ -14,13 +14,13 @@
 #include "cli/named_output.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
-#include "config/source.h"
 #include "config/study_file.h"
 #include "config/sweep_file.h"
-#include "config/text.h"
 #include "config/validation_file.h"
-#include "study/file_behind.h"
-#include "study/sweep_store.h"
+#include "config/yaml/source.h"
+#include "config/yaml/text.h"
+#include "sim/file_behind.h"
+#include "study/campaign/sweep_store.h"
 
 namespace infold::cli {
 
@@ -42,7 +42,7 @@ constexpr std::array<InputOption, 5> kInputs = {{{"--system", Takes::kSystems},
 /// The file itself, whatever way leads to it.
 std::filesystem::path file_of(const std::string& path) {
   std::error_code error;
-  return study::file_behind(std::filesystem::absolute(path, error));
+  return sim::file_behind(std::filesystem::absolute(path, error));
 }
 
 /// What is typed for an option or argument; empty if it was left out or there is none of that name.

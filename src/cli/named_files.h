@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "study/sweep.h"
+#include "study/campaign/sweep.h"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/output_file.h"
+#include "report/output/output_file.h"
 
 namespace infold::cli {
 

@@ -8,7 +8,7 @@
 
 #include "cli/app.h"
 #include "cli/systems.h"
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 
 namespace infold::cli {
 

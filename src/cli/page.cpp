@@ -11,10 +11,10 @@
 #include <variant>
 
 #include "cli/app.h"
-#include "config/describe.h"
-#include "config/text.h"
-#include "config/units.h"
 #include "config/validation_file.h"
+#include "config/yaml/describe.h"
+#include "config/yaml/text.h"
+#include "config/yaml/units.h"
 
 namespace infold::cli {
 

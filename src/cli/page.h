@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/named_output.h"
-#include "report/html_report.h"
+#include "report/output/html_report.h"
 #include "study/system_spec.h"
 
 namespace CLI {

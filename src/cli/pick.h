@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/suggest.h"
+#include "config/yaml/suggest.h"
 #include "sim/params.h"
 
 namespace infold::cli {

@@ -11,7 +11,7 @@
 
 #include "cli/app.h"
 #include "config/catalog.h"
-#include "config/overrides.h"
+#include "config/yaml/overrides.h"
 #include "study/check.h"
 
 namespace infold::cli {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/diagnostic.h"
+#include "config/yaml/diagnostic.h"
 #include "study/system_spec.h"
 
 namespace infold::cli {

@@ -9,7 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/systems.h"
-#include "config/units.h"
+#include "config/yaml/units.h"
 
 namespace infold::cli {
 

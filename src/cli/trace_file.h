@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/named_output.h"
-#include "report/perfetto_trace.h"
+#include "report/output/perfetto_trace.h"
 #include "sim/trace.h"
 
 namespace CLI {

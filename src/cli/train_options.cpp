@@ -14,7 +14,7 @@
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "config/study_file.h"
-#include "config/units.h"
+#include "config/yaml/units.h"
 
 namespace infold::cli {
 

@@ -11,8 +11,8 @@
 #include "cli/page.h"
 #include "cli/trace_file.h"
 #include "report/step_report.h"
-#include "study/step_run.h"
-#include "study/train_run.h"
+#include "study/step/step_run.h"
+#include "study/step/train_run.h"
 #include "train/graph.h"
 #include "train/model.h"
 

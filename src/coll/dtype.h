@@ -1,19 +1,19 @@
-// Element types and their arithmetic are those of the switches' ALUs (inc/dtype.h), by their names here.
+// Element types and their arithmetic are those of sim/dtype.h, by their names here.
 #pragma once
 
-#include "inc/dtype.h"
+#include "sim/dtype.h"
 
 namespace infold::coll {
 
-using inc::DataType;
-using inc::divide;
-using inc::fold;
-using inc::kDataTypeNames;
-using inc::kReduceOpNames;
-using inc::load;
-using inc::ReduceOp;
-using inc::rounding_of;
-using inc::size_of;
-using inc::store;
+using sim::DataType;
+using sim::divide;
+using sim::fold;
+using sim::kDataTypeNames;
+using sim::kReduceOpNames;
+using sim::load;
+using sim::ReduceOp;
+using sim::rounding_of;
+using sim::size_of;
+using sim::store;
 
 }  // namespace infold::coll

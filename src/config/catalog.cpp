@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "config/loader.h"
-#include "config/source.h"
-#include "config/text.h"
+#include "config/yaml/source.h"
+#include "config/yaml/text.h"
 
 namespace infold::config {
 namespace {

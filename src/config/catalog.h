@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/diagnostic.h"
+#include "config/yaml/diagnostic.h"
 #include "gpu/gpu_spec.h"
 #include "sim/params.h"
 #include "study/system_spec.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "config/model_draft.h"
-#include "config/suggest.h"
+#include "config/yaml/suggest.h"
 
 namespace infold::config {
 namespace {
@@ -85,13 +85,13 @@ Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference,
   if (file.kind != kKindOf<Spec>) {
     return refuse(fmt::format("it is a {}, not a {}", kind_name(file.kind), kind_name(kKindOf<Spec>)));
   }
-  Reading reading;
+  ReadContext reading;
   return fill(file, spec, reading);
 }
 
 /// Reads what every file may have beside its parameters, the base first.
 template <class Spec>
-void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, Reading& reading) {
+void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading) {
   if (const YamlNode* base = reader.scalar("base")) {
     if (auto fault = read_over(file, *base, "base", spec)) reading.problems.push_back(std::move(*fault));
   }
@@ -109,7 +109,7 @@ void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, Read
 }
 
 template <class Spec>
-Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, Reading& reading) {
+Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading) {
   chain_ids_.push_back(file.source.id);
   chain_shown_.push_back(file.source.shown);
   if (!file.source.embedded) files_.push_back(file.source.shown);
@@ -135,7 +135,7 @@ Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, Reading& reading) {
 }
 
 void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec,
-                           const std::string& path, Reading& reading) {
+                           const std::string& path, ReadContext& reading) {
   if (node.kind == YamlNode::Kind::kScalar) {
     spec = {};
     if (auto fault = read_over(file, node, "gpu", spec)) reading.problems.push_back(std::move(*fault));
@@ -150,7 +150,7 @@ void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuS
 }
 
 Loader::Fault Loader::validated(const OpenFile& file, const study::SystemSpec& spec,
-                                const Reading& reading) const {
+                                const ReadContext& reading) const {
   if (!validate_) return std::nullopt;
   const std::optional<sim::Refusal> refusal = validate_(spec);
   if (!refusal) return std::nullopt;
@@ -169,7 +169,7 @@ Loader::Fault Loader::validated(const OpenFile& file, const study::SystemSpec& s
 
 Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
-  Reading reading;
+  ReadContext reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
   // Neither the file nor a base names it: its figures are the file's and the defaults.
   if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
@@ -179,14 +179,14 @@ Result<study::SystemSpec> Loader::system(const OpenFile& file) {
 
 Result<gpu::GpuSpec> Loader::gpu(const OpenFile& file) {
   gpu::GpuSpec spec;
-  Reading reading;
+  ReadContext reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
   return spec;
 }
 
 Result<train::Model> Loader::model(const OpenFile& file) {
   ModelDraft draft;
-  Reading reading;
+  ReadContext reading;
   if (auto fault = fill(file, draft, reading)) return std::move(*fault);
   return expand_model(draft, file.source.shown);
 }

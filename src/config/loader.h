@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "config/catalog.h"
-#include "config/diagnostic.h"
-#include "config/reader.h"
-#include "config/source.h"
-#include "config/yaml_tree.h"
+#include "config/yaml/diagnostic.h"
+#include "config/yaml/reader.h"
+#include "config/yaml/source.h"
+#include "config/yaml/yaml_tree.h"
 
 namespace infold::config {
 
@@ -39,14 +39,14 @@ class Loader {
   using Fault = std::optional<Diagnostic>;
 
   template <class Spec>
-  Fault fill(const OpenFile& file, Spec& spec, Reading& reading);
+  Fault fill(const OpenFile& file, Spec& spec, ReadContext& reading);
   template <class Spec>
-  void read_head(MapReader& reader, const OpenFile& file, Spec& spec, Reading& reading);
+  void read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading);
   template <class Spec>
   Fault read_over(const OpenFile& from, const YamlNode& reference, std::string_view key, Spec& spec);
   void read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec, const std::string& path,
-                     Reading& reading);
-  Fault validated(const OpenFile& file, const study::SystemSpec& spec, const Reading& reading) const;
+                     ReadContext& reading);
+  Fault validated(const OpenFile& file, const study::SystemSpec& spec, const ReadContext& reading) const;
 
   Validate validate_;
   std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "config/diagnostic.h"
-#include "config/yaml_tree.h"
+#include "config/yaml/diagnostic.h"
+#include "config/yaml/yaml_tree.h"
 #include "train/model.h"
 
 namespace infold::config {

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "config/suggest.h"
-#include "config/text.h"
+#include "config/yaml/suggest.h"
+#include "config/yaml/text.h"
 #include "train/graph.h"
 #include "train/layers.h"
 
@@ -41,14 +41,14 @@ const PlacedNode* ModelExpander::find_block(std::string_view name) const {
   return it == draft_.blocks.end() ? nullptr : &*it;
 }
 
-Reading ModelExpander::reading(const Context& c) const {
-  Reading r;
+ReadContext ModelExpander::reading(const Context& c) const {
+  ReadContext r;
   r.file = *c.file;
   r.evaluate = [scope = c.scope](std::string_view text) { return evaluate(text, *scope); };
   return r;
 }
 
-bool ModelExpander::finish(const Context& c, const Reading& r) {
+bool ModelExpander::finish(const Context& c, const ReadContext& r) {
   const Diagnostic* first = first_problem(r);
   return first == nullptr || fail(c, {first->line, first->column}, first->message);
 }
@@ -86,7 +86,7 @@ bool ModelExpander::read_input(train::Model& model) {
     return false;
   }
   const Context c{&draft_.input->file, &parameters_};
-  Reading r = reading(c);
+  ReadContext r = reading(c);
   MapReader reader(draft_.input->node, "input", r);
   model.input.visit(reader);
   reader.finish();
@@ -152,7 +152,7 @@ bool ModelExpander::expand_layer(const train::LayerName& named, const YamlNode* 
   if (layers_ > train::kMostLayers)
     return fail(c, where, fmt::format("the model has more than {} layers", train::kMostLayers));
   train::Layer layer = named.layer;
-  Reading r = reading(c);
+  ReadContext r = reading(c);
   const YamlNode none{YamlNode::Kind::kMap, where, {}, {}, where, {}};
   MapReader reader(arguments == nullptr ? none : *arguments, std::string(named.name), r);
   FirstMissing missing;
@@ -183,7 +183,7 @@ bool ModelExpander::expand_branches(train::Branches::Join join, const YamlNode* 
     return true;
   }
   if (arguments == nullptr) return fail(c, where, fmt::format("{}: expected a list of layers", name));
-  Reading r = reading(c);
+  ReadContext r = reading(c);
   MapReader reader(*arguments, std::string(name), r);
   const YamlNode* body = reader.take("body");
   const YamlNode* shortcut = reader.take("shortcut");
@@ -201,7 +201,7 @@ bool ModelExpander::expand_repeat(const YamlNode* arguments, Position where, con
   if (arguments == nullptr) return fail(c, where, "repeat needs 'times' and 'layers'");
   train::Repeat repeat;
   repeat.times = -1;
-  Reading r = reading(c);
+  ReadContext r = reading(c);
   MapReader reader(*arguments, "repeat", r);
   reader.field("times", repeat.times, sim::between(0, train::kMostRepeats), "how often");
   const YamlNode* layers = reader.take("layers");
@@ -221,7 +221,7 @@ bool ModelExpander::read_arguments(const YamlNode& takes, const PlacedNode& bloc
   const Context own{&block.file, c.scope};
   if (takes.kind != YamlNode::Kind::kList)
     return fail(own, takes.at, fmt::format("takes: expected a list of names, not {}", kind_text(takes.kind)));
-  Reading r = reading(c);
+  ReadContext r = reading(c);
   const YamlNode none{YamlNode::Kind::kMap, where, {}, {}, where, {}};
   MapReader reader(arguments == nullptr ? none : *arguments, block.node.key, r);
   std::string_view missing;
@@ -256,7 +256,7 @@ bool ModelExpander::expand_block(const PlacedNode& block, const YamlNode* argume
                 fmt::format("blocks use one another in a circle: {} -> {}", fmt::join(circle, " -> "), name));
   }
   const Context own{&block.file, &parameters_};
-  Reading r = reading(own);
+  ReadContext r = reading(own);
   MapReader reader(block.node, name, r);
   const YamlNode* takes = reader.take("takes");
   const YamlNode* layers = reader.take("layers");

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/diagnostic.h"
-#include "config/expression.h"
 #include "config/model_draft.h"
-#include "config/reader.h"
+#include "config/yaml/diagnostic.h"
+#include "config/yaml/expression.h"
+#include "config/yaml/reader.h"
 #include "train/model.h"
 
 namespace infold::config {
@@ -42,8 +42,8 @@ class ModelExpander {
                     train::Node& out);
   bool read_arguments(const YamlNode& takes, const PlacedNode& block, const YamlNode* arguments, Position at,
                       const Context& c, Scope& scope);
-  Reading reading(const Context& c) const;
-  bool finish(const Context& c, const Reading& reading);
+  ReadContext reading(const Context& c) const;
+  bool finish(const Context& c, const ReadContext& reading);
   const PlacedNode* find_block(std::string_view name) const;
 
   struct Origin {

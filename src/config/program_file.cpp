@@ -5,13 +5,13 @@
 
 #include <charconv>
 
-#include "coll/checker.h"
-#include "coll/chunking.h"
-#include "config/reader.h"
-#include "config/source.h"
-#include "config/suggest.h"
-#include "config/text.h"
-#include "config/yaml_tree.h"
+#include "coll/program/checker.h"
+#include "coll/program/chunking.h"
+#include "config/yaml/reader.h"
+#include "config/yaml/source.h"
+#include "config/yaml/suggest.h"
+#include "config/yaml/text.h"
+#include "config/yaml/yaml_tree.h"
 
 namespace infold::config {
 
@@ -23,7 +23,7 @@ constexpr int kMostLists = 100'000;
 
 /// A whole number from `min` to `max`.
 template <class T>
-void number(const YamlNode& node, std::string_view name, T min, T max, T& value, Reading& reading) {
+void number(const YamlNode& node, std::string_view name, T min, T max, T& value, ReadContext& reading) {
   T read{};
   const char* end = node.text.data() + node.text.size();
   const auto [stop, error] = std::from_chars(node.text.data(), end, read);
@@ -38,7 +38,7 @@ void number(const YamlNode& node, std::string_view name, T min, T max, T& value,
 
 class StepReader {
  public:
-  StepReader(const YamlNode& node, Reading& reading) : map_(node, "step", reading), reading_(reading) {}
+  StepReader(const YamlNode& node, ReadContext& reading) : map_(node, "step", reading), reading_(reading) {}
 
   coll::Step read() {
     coll::Step s;
@@ -85,12 +85,12 @@ class StepReader {
     }
   }
   MapReader map_;
-  Reading& reading_;
+  ReadContext& reading_;
 };
 
 class ProgramReader {
  public:
-  ProgramReader(const YamlNode& root, ProgramFile& out, Reading& reading)
+  ProgramReader(const YamlNode& root, ProgramFile& out, ReadContext& reading)
       : root_(root), out_(out), reading_(reading) {}
 
   void read() {
@@ -175,7 +175,7 @@ class ProgramReader {
 
   const YamlNode& root_;
   ProgramFile& out_;
-  Reading& reading_;
+  ReadContext& reading_;
 };
 
 /// Where in the file a flaw is.
@@ -194,7 +194,7 @@ Result<ProgramFile> load_program(const std::string& file) {
   const auto& text = std::get<Source>(source).text;
   auto tree = parse_yaml(text, file, kLimits);
   if (auto* error = std::get_if<Diagnostic>(&tree)) return std::move(*error);
-  Reading reading;
+  ReadContext reading;
   reading.file = file;
   ProgramFile out;
   out.file = file;

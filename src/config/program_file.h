@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "coll/program.h"
-#include "config/diagnostic.h"
+#include "coll/program/program.h"
+#include "config/yaml/diagnostic.h"
 
 namespace infold::config {
 

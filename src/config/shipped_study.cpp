@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "config/suggest.h"
-#include "config/text.h"
+#include "config/yaml/suggest.h"
+#include "config/yaml/text.h"
 #include "embedded_studies.h"
 
 namespace infold::config {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <variant>
 
-#include "config/diagnostic.h"
-#include "config/source.h"
-#include "config/yaml_tree.h"
+#include "config/yaml/diagnostic.h"
+#include "config/yaml/source.h"
+#include "config/yaml/yaml_tree.h"
 
 namespace infold::config {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "config/reader.h"
 #include "config/shipped_study.h"
+#include "config/yaml/reader.h"
 
 namespace infold::config {
 
@@ -16,7 +16,8 @@ constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostEntries = 256;
 
 template <class T, class Read>
-void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, Reading& reading, Read read) {
+void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, ReadContext& reading,
+               Read read) {
   if (list == nullptr) return;
   if (list->kind != YamlNode::Kind::kList || list->children.empty()) {
     reading.complain(list->key_at, fmt::format("{}: expected a list with at least one entry", key));
@@ -29,8 +30,8 @@ void read_list(const YamlNode* list, std::string_view key, std::vector<T>& out, 
   }
 }
 
-void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Reading& reading) {
-  const auto read = [](const YamlNode& node, const std::string& path, Reading& r) {
+void read_methods(const YamlNode* list, std::vector<study::Method>& methods, ReadContext& reading) {
+  const auto read = [](const YamlNode& node, const std::string& path, ReadContext& r) {
     if (node.kind != YamlNode::Kind::kScalar) {
       r.complain(node.at,
                  fmt::format("{}: expected an algorithm's name, not {}", path, kind_text(node.kind)));
@@ -46,12 +47,13 @@ void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Rea
   read_list(list, "methods", methods, reading, read);
 }
 
-void need_one(const std::string& system, const YamlNode& node, const std::string& path, Reading& reading) {
+void need_one(const std::string& system, const YamlNode& node, const std::string& path,
+              ReadContext& reading) {
   if (system.find(',') != std::string::npos)
     reading.complain(node.at, fmt::format("{}.system: one system at a time", path));
 }
 
-StudyCase read_case(const YamlNode& node, const std::string& path, Reading& reading) {
+StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
   reader.words("system", kLongestName, c.system);
@@ -71,7 +73,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, Reading& read
   return c;
 }
 
-StudyWindow read_window(const YamlNode& node, const std::string& path, Reading& reading) {
+StudyWindow read_window(const YamlNode& node, const std::string& path, ReadContext& reading) {
   constexpr auto kSizes = sim::between(sim::Bytes::kib(1), sim::Bytes::gib(64));
   StudyWindow w;
   MapReader reader(node, path, reading);
@@ -126,7 +128,7 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
 
   if (auto other = refuse_kind(root, "study", source.shown)) return std::move(*other);
 
-  Reading reading;
+  ReadContext reading;
   reading.file = source.shown;
   StudyFile study;
   study.name = source.stem;

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/diagnostic.h"
-#include "config/units.h"
+#include "config/yaml/diagnostic.h"
+#include "config/yaml/units.h"
 #include "sim/units.h"
-#include "study/method.h"
+#include "study/collective/method.h"
 #include "train/recipe.h"
 
 namespace infold::config {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/overrides.h"
-#include "config/reader.h"
 #include "config/shipped_study.h"
 #include "config/sweep_range.h"
+#include "config/yaml/overrides.h"
+#include "config/yaml/reader.h"
 
 namespace infold::config {
 
@@ -21,7 +21,7 @@ constexpr std::size_t kMostColumns = 32;
 
 class AxesReader {
  public:
-  AxesReader(SweepFile& file, Reading& reading) : file_(file), reading_(reading) {}
+  AxesReader(SweepFile& file, ReadContext& reading) : file_(file), reading_(reading) {}
 
   void read(const YamlNode* list) {
     if (list == nullptr) return;
@@ -129,7 +129,7 @@ class AxesReader {
   }
 
   SweepFile& file_;
-  Reading& reading_;
+  ReadContext& reading_;
 };
 
 }  // namespace
@@ -145,7 +145,7 @@ Result<SweepFile> load_sweep(std::string_view name_or_file) {
 
   if (auto other = refuse_kind(root, "sweep", source.shown)) return std::move(*other);
 
-  Reading reading;
+  ReadContext reading;
   reading.file = source.shown;
   SweepFile file;
   file.shown = source.shown;

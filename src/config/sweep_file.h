@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/diagnostic.h"
-#include "study/sweep.h"
+#include "config/yaml/diagnostic.h"
+#include "study/campaign/sweep.h"
 
 namespace infold::config {
 

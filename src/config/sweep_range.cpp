@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "config/field_text.h"
+#include "config/yaml/field_text.h"
 
 namespace infold::config {
 

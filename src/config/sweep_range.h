@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/units.h"
+#include "config/yaml/units.h"
 
 namespace infold::config {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "config/reader.h"
-#include "config/source.h"
+#include "config/yaml/reader.h"
+#include "config/yaml/source.h"
 
 namespace infold::config {
 
@@ -14,7 +14,7 @@ constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostRows = 4096;
 constexpr auto kSizes = sim::between(sim::Bytes{0}, sim::Bytes::gib(1024));
 
-void read_row(const YamlNode& node, int number, study::TuningTable& table, Reading& reading) {
+void read_row(const YamlNode& node, int number, study::TuningTable& table, ReadContext& reading) {
   MapReader reader(node, fmt::format("choices[{}]", number), reading);
   study::TuningTable::Row row;
   std::string algorithm;
@@ -49,7 +49,7 @@ Result<study::TuningTable> load_tuning(std::string_view file) {
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
 
-  Reading reading;
+  ReadContext reading;
   reading.file = source.shown;
   study::TuningTable table;
   MapReader reader(root, "", reading);

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "config/diagnostic.h"
-#include "study/choice.h"
+#include "config/yaml/diagnostic.h"
+#include "study/collective/choice.h"
 
 namespace infold::config {
 

@@ -9,11 +9,11 @@
 #include <span>
 #include <string>
 
-#include "config/overrides.h"
-#include "config/reader.h"
 #include "config/shipped_study.h"
-#include "config/source.h"
-#include "config/units.h"
+#include "config/yaml/overrides.h"
+#include "config/yaml/reader.h"
+#include "config/yaml/source.h"
+#include "config/yaml/units.h"
 #include "embedded_validation.h"
 
 namespace infold::config {
@@ -26,7 +26,7 @@ constexpr std::size_t kLongestText = 1000;
 constexpr double kLargest = 1e15;
 
 /// A plain decimal number, in (0, most].
-void positive(MapReader& reader, const char* key, double most, double& value, Reading& reading) {
+void positive(MapReader& reader, const char* key, double most, double& value, ReadContext& reading) {
   const YamlNode* node = reader.scalar(key);
   if (node == nullptr) return;
   std::size_t used = 0;
@@ -48,7 +48,8 @@ std::string place(const std::string& file, Position at) {
   return fmt::format("{}:{}:{}", file, at.line, at.column);
 }
 
-void read_figure(MapReader& reader, const YamlNode& node, study::Reading& figure, Reading& reading) {
+void read_figure(MapReader& reader, const YamlNode& node, study::CommandFigure& figure,
+                 ReadContext& reading) {
   reader.words("run", kLongestText, figure.run);
   reader.words("read", kLongestText, figure.read);
   if (const YamlNode* run = node.find("run")) figure.run_at = place(reading.file, run->at);
@@ -61,7 +62,7 @@ void read_figure(MapReader& reader, const YamlNode& node, study::Reading& figure
   }
 }
 
-study::ValidationRow read_row(const YamlNode& node, const std::string& path, Reading& reading) {
+study::ValidationRow read_row(const YamlNode& node, const std::string& path, ReadContext& reading) {
   MapReader reader(node, path, reading);
   study::ValidationRow row;
   reader.words("id", kLongestName, row.id);
@@ -86,7 +87,7 @@ study::ValidationRow read_row(const YamlNode& node, const std::string& path, Rea
   return row;
 }
 
-study::CalibratedConstant read_constant(const YamlNode& node, const std::string& path, Reading& reading) {
+study::CalibratedConstant read_constant(const YamlNode& node, const std::string& path, ReadContext& reading) {
   MapReader reader(node, path, reading);
   study::CalibratedConstant c;
   reader.words("set", kLongestName, c.path);
@@ -105,7 +106,7 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
 }
 
 /// The elements of a list that has some; none if the key is not there or wrong.
-std::span<const YamlNode> list(const YamlNode* node, std::string_view key, Reading& reading) {
+std::span<const YamlNode> list(const YamlNode* node, std::string_view key, ReadContext& reading) {
   if (node == nullptr) return {};
   if (node->kind != YamlNode::Kind::kList || node->children.empty()) {
     reading.complain(node->key_at, fmt::format("{}: expected a list with at least one element", key));
@@ -123,7 +124,7 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
   const auto& root = std::get<YamlNode>(parsed);
   if (auto other = refuse_kind(root, "validation", shown)) return std::move(*other);
-  Reading reading;
+  ReadContext reading;
   reading.file = shown;
   MapReader reader(root, "", reading);
   std::string kind;

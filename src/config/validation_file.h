@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "config/diagnostic.h"
+#include "config/yaml/diagnostic.h"
 #include "study/validation.h"
 
 namespace infold::config {

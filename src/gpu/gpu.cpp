@@ -27,11 +27,11 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       inbox_(events, network, core_.memory(), moves, payloads, network.lanes(id)),
       priority_(options.collective_priority) {
   if (units != nullptr)
-    unit_port_ = std::make_unique<UnitPort>(id, spec, events, network, core_.memory(), *units, payloads);
+    switch_port_ = std::make_unique<SwitchPort>(id, spec, events, network, core_.memory(), *units, payloads);
   network.attach(id, *this);
 }
 
-Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
+CopyPipeline& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
   ++taken_;
   return add_mover({.window = window,
                     .outstanding = spec_.sm.outstanding,
@@ -40,12 +40,12 @@ Mover& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
                     .poll = spec_.poll});
 }
 
-void Gpu::release_workgroup(Mover& mover) {
-  remove_mover(mover);
+void Gpu::release_workgroup(CopyPipeline& pipeline) {
+  remove_mover(pipeline);
   --taken_;
 }
 
-Mover& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst) {
+CopyPipeline& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst) {
   return add_mover({.window = window,
                     .burst = burst,
                     .port = spec_.ace.bus,
@@ -58,27 +58,27 @@ Mover& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst) {
 PeerCopyEngine& Gpu::copy_engine(std::size_t index, sim::Bytes burst) {
   const std::size_t n = static_cast<std::size_t>(spec_.copy.engines);
   while (copy_engines_.size() < n) {
-    Mover& mover = add_mover({.window = spec_.copy.in_flight,
-                              .burst = burst,
-                              .port = spec_.copy.rate,
-                              .poll = {},
-                              .payload = spec_.copy.payload});
-    copy_engines_.push_back(std::make_unique<PeerCopyEngine>(mover, events_, spec_.copy));
+    CopyPipeline& pipeline = add_mover({.window = spec_.copy.in_flight,
+                                        .burst = burst,
+                                        .port = spec_.copy.rate,
+                                        .poll = {},
+                                        .payload = spec_.copy.payload});
+    copy_engines_.push_back(std::make_unique<PeerCopyEngine>(pipeline, events_, spec_.copy));
   }
   return *copy_engines_[index % n];
 }
 
-Mover& Gpu::add_mover(Mover::Setup setup) {
-  auto place = std::find(movers_.begin(), movers_.end(), nullptr);
-  if (place == movers_.end()) place = movers_.insert(place, nullptr);
+CopyPipeline& Gpu::add_mover(CopyPipeline::Setup setup) {
+  auto place = std::find(pipelines_.begin(), pipelines_.end(), nullptr);
+  if (place == pipelines_.end()) place = pipelines_.insert(place, nullptr);
   setup.gpu = id_;
-  setup.sender = static_cast<std::uint32_t>(place - movers_.begin());
-  *place = std::make_unique<Mover>(setup, events_, core_.memory(), network_, moves_, payloads_);
+  setup.sender = static_cast<std::uint32_t>(place - pipelines_.begin());
+  *place = std::make_unique<CopyPipeline>(setup, events_, core_.memory(), network_, moves_, payloads_);
   return **place;
 }
 
-void Gpu::remove_mover(Mover& mover) {
-  movers_[mover.sender()].reset();
+void Gpu::remove_mover(CopyPipeline& pipeline) {
+  pipelines_[pipeline.sender()].reset();
 }
 
 sim::Time Gpu::poll_of(SignalId signal) const {
@@ -107,12 +107,12 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
 }
 
 void Gpu::departed(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kWrite) return unit_port_->departed(packet);
-  moves_[packet.flow].mover->departed(sim::Bytes{packet.payload});
+  if (packet.kind != net::PacketKind::kWrite) return switch_port_->departed(packet);
+  moves_[packet.flow].pipeline->departed(sim::Bytes{packet.payload});
 }
 
 sim::Time Gpu::receive(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kWrite) return unit_port_->receive(packet);
+  if (packet.kind != net::PacketKind::kWrite) return switch_port_->receive(packet);
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
   inbox_.consume(move, packet);
@@ -148,9 +148,9 @@ void Gpu::acknowledge(const net::Packet& packet, sim::Time at) {
 void Gpu::expect(const net::Packet& packet) {
   if (packet.kind == net::PacketKind::kAck) {
     MoveTable::Entry& entry = moves_[packet.flow];
-    if (entry.acknowledge(sim::Bytes{packet.offset}, packet.arrives)) entry.mover->settled(packet.flow);
+    if (entry.acknowledge(sim::Bytes{packet.offset}, packet.arrives)) entry.pipeline->settled(packet.flow);
   } else if (packet.kind == net::PacketKind::kUnitAck) {
-    unit_port_->expect(packet);
+    switch_port_->expect(packet);
   } else {
     signals_.seen_at(packet.flow, packet.arrives + poll_of(packet.flow));
   }

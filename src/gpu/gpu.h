@@ -4,16 +4,16 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/core.h"
+#include "gpu/copy/copy_pipeline.h"
+#include "gpu/copy/move.h"
+#include "gpu/copy/peer_copy_engine.h"
+#include "gpu/copy/switch_port.h"
 #include "gpu/gpu_spec.h"
 #include "gpu/inbox.h"
-#include "gpu/move.h"
-#include "gpu/mover.h"
-#include "gpu/peer_copy_engine.h"
 #include "gpu/signals.h"
-#include "gpu/unit_port.h"
-#include "net/network.h"
-#include "net/payloads.h"
+#include "gpu/sm/core.h"
+#include "net/packet/network.h"
+#include "net/packet/payloads.h"
 
 namespace infold::gpu {
 
@@ -23,14 +23,14 @@ class alignas(64) Gpu final : public net::Endpoint {
       SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM.
-  Mover& take_workgroup(sim::Bytes window, sim::Bytes burst);
+  CopyPipeline& take_workgroup(sim::Bytes window, sim::Bytes burst);
   /// Requires: everything it moved has been acknowledged.
-  void release_workgroup(Mover& mover);
+  void release_workgroup(CopyPipeline& pipeline);
 
   /// The data path of one of the accelerator's state machines. They share its adders.
-  Mover& take_accelerator_path(sim::Bytes window, sim::Bytes burst);
+  CopyPipeline& take_accelerator_path(sim::Bytes window, sim::Bytes burst);
   /// Requires: everything it moved has been acknowledged.
-  void release_accelerator_path(Mover& mover) { remove_mover(mover); }
+  void release_accelerator_path(CopyPipeline& pipeline) { remove_mover(pipeline); }
 
   /// One of the engines that copy to other GPUs, counted round.
   PeerCopyEngine& copy_engine(std::size_t index, sim::Bytes burst);
@@ -47,8 +47,8 @@ class alignas(64) Gpu final : public net::Endpoint {
   const MemorySystem& memory() const { return core_.memory(); }
   const PerActor<sim::Time>& sm_time() const { return core_.sm_time(); }
   /// Requires: switches have units.
-  UnitPort& unit_port() { return *unit_port_; }
-  const UnitPort& unit_port() const { return *unit_port_; }
+  SwitchPort& switch_port() { return *switch_port_; }
+  const SwitchPort& switch_port() const { return *switch_port_; }
   /// The streams on which collectives run; the first of them, unless several are to run at once.
   StreamId communication_stream(std::size_t index) { return stream_of(communication_streams_, index); }
   /// Streams of the short kernels that add for copy engines.
@@ -62,8 +62,8 @@ class alignas(64) Gpu final : public net::Endpoint {
   void departed(const net::Packet& packet) override;
 
   void acknowledge(const net::Packet& packet, sim::Time at);
-  Mover& add_mover(Mover::Setup setup);
-  void remove_mover(Mover& mover);
+  CopyPipeline& add_mover(CopyPipeline::Setup setup);
+  void remove_mover(CopyPipeline& pipeline);
   StreamId stream_of(std::vector<StreamId>& streams, std::size_t index);
   sim::Time poll_of(SignalId signal) const;
 
@@ -77,13 +77,13 @@ class alignas(64) Gpu final : public net::Endpoint {
   net::Payloads* payloads_;
   Core core_;
   Inbox inbox_;
-  std::unique_ptr<UnitPort> unit_port_;  // null where switches have no units
-  int priority_;                         // of the communication streams
+  std::unique_ptr<SwitchPort> switch_port_;  // null where switches have no units
+  int priority_;                             // of the communication streams
   std::vector<StreamId> communication_streams_;
   std::vector<StreamId> adding_streams_;
-  std::vector<std::unique_ptr<Mover>> movers_;                 // by sender; null where one was released
+  std::vector<std::unique_ptr<CopyPipeline>> pipelines_;       // by sender; null where one was released
   std::vector<std::unique_ptr<PeerCopyEngine>> copy_engines_;  // made when first asked for
-  Mover::Port accelerator_port_;
+  CopyPipeline::Port accelerator_port_;
   int taken_ = 0;
 };
 

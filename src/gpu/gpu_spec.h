@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/hbm_spec.h"
-#include "gpu/sm_spec.h"
+#include "gpu/memory/hbm_spec.h"
+#include "gpu/sm/sm_spec.h"
 #include "sim/params.h"
 #include "sim/units.h"
 

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/earliest.h"
-#include "gpu/memory_system.h"
-#include "gpu/move.h"
-#include "net/network.h"
-#include "net/payloads.h"
-#include "net/ring_buffer.h"
+#include "gpu/copy/move.h"
+#include "gpu/memory/earliest.h"
+#include "gpu/memory/memory_system.h"
+#include "net/packet/network.h"
+#include "net/packet/payloads.h"
+#include "net/packet/ring_buffer.h"
 #include "sim/event_queue.h"
 
 namespace infold::gpu {

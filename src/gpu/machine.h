@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 #include "gpu/machine_spec.h"
 #include "inc/switch_units.h"
-#include "net/network.h"
+#include "net/packet/network.h"
 #include "sim/event_queue.h"
 
 namespace infold::gpu {

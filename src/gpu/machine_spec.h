@@ -5,7 +5,7 @@
 
 #include "gpu/gpu_spec.h"
 #include "inc/inc_spec.h"
-#include "net/fabric_spec.h"
+#include "net/topology/fabric_spec.h"
 
 namespace infold::gpu {
 

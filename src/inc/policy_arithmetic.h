@@ -4,22 +4,22 @@
 #include <span>
 #include <vector>
 
-#include "inc/dtype.h"
 #include "inc/inc_spec.h"
+#include "sim/dtype.h"
 
 namespace infold::inc {
 
 /// Integers have no wider type to be kept in.
-constexpr DataType accumulator_type(Accumulate policy, DataType wire) {
-  return policy == Accumulate::kFp32 && wire != DataType::kInt32 ? DataType::kFp32 : wire;
+constexpr sim::DataType accumulator_type(Accumulate policy, sim::DataType wire) {
+  return policy == Accumulate::kFp32 && wire != sim::DataType::kInt32 ? sim::DataType::kFp32 : wire;
 }
 
 /// The values of a sum, in functional mode.
 class Sum {
  public:
   void clear() { values_.clear(); }
-  void add(Accumulate policy, DataType wire, ReduceOp op, std::span<const std::byte> values) {
-    const DataType kept = accumulator_type(policy, wire);
+  void add(Accumulate policy, sim::DataType wire, sim::ReduceOp op, std::span<const std::byte> values) {
+    const sim::DataType kept = accumulator_type(policy, wire);
     widened_.resize(values.size() / width(wire) * width(kept));
     convert(wire, values, kept, widened_);
     if (values_.empty()) {
@@ -29,15 +29,16 @@ class Sum {
     }
   }
   /// Rounds to the type of the wire.
-  void read(Accumulate policy, DataType wire, std::vector<std::byte>& out) const {
-    const DataType kept = accumulator_type(policy, wire);
+  void read(Accumulate policy, sim::DataType wire, std::vector<std::byte>& out) const {
+    const sim::DataType kept = accumulator_type(policy, wire);
     out.resize(values_.size() / width(kept) * width(wire));
     convert(kept, values_, wire, out);
   }
 
  private:
-  static std::size_t width(DataType t) { return static_cast<std::size_t>(size_of(t).count()); }
-  static void convert(DataType from, std::span<const std::byte> in, DataType to, std::span<std::byte> out) {
+  static std::size_t width(sim::DataType t) { return static_cast<std::size_t>(sim::size_of(t).count()); }
+  static void convert(sim::DataType from, std::span<const std::byte> in, sim::DataType to,
+                      std::span<std::byte> out) {
     for (std::size_t i = 0; i < in.size() / width(from); ++i) store(to, out, i, load(from, in, i));
   }
   std::vector<std::byte> values_;

@@ -15,9 +15,9 @@
 #include "inc/reduction_table.h"
 #include "inc/regions.h"
 #include "inc/stalled.h"
-#include "net/network.h"
-#include "net/payloads.h"
-#include "net/switch_unit.h"
+#include "net/packet/network.h"
+#include "net/packet/payloads.h"
+#include "net/packet/switch_unit.h"
 #include "sim/event_queue.h"
 #include "sim/stats.h"
 

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "inc/dtype.h"
 #include "inc/tag.h"
-#include "net/network.h"
+#include "net/packet/network.h"
+#include "sim/dtype.h"
 
 namespace infold::inc {
 
@@ -24,8 +24,8 @@ struct RegionPlan {
   std::vector<net::NodeId> members;  ///< GPUs in rank order
   sim::Bytes bytes;
   std::uint64_t address = 0;  ///< of its first byte; picks the ways
-  DataType type = DataType::kFp32;
-  ReduceOp op = ReduceOp::kSum;
+  sim::DataType type = sim::DataType::kFp32;
+  sim::ReduceOp op = sim::ReduceOp::kSum;
   ResultTo result_to = ResultTo::kAll;
   int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
   int job = 0;       ///< for sharing tables by job

@@ -9,7 +9,7 @@
 #include "inc/inc_spec.h"
 #include "inc/reduction_unit.h"
 #include "inc/regions.h"
-#include "net/network.h"
+#include "net/packet/network.h"
 
 namespace infold::inc {
 

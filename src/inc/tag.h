@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "net/packet.h"
+#include "net/packet/packet.h"
 
 namespace infold::inc {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "study/fairness.h"
+#include "study/collective/fairness.h"
 
 namespace infold::report {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 
 namespace infold::report {
 

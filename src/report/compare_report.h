@@ -5,8 +5,8 @@
 #include <string>
 
 #include "report/step_report.h"
-#include "study/compare_run.h"
-#include "study/explain_run.h"
+#include "study/step/compare_run.h"
+#include "study/step/explain_run.h"
 
 namespace infold::report {
 

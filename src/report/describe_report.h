@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/describe.h"
+#include "config/yaml/describe.h"
 
 namespace infold::report {
 

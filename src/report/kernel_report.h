@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "study/beside_run.h"
-#include "study/kernel_run.h"
+#include "study/collective/beside_run.h"
+#include "study/kernel/kernel_run.h"
 
 namespace infold::report {
 

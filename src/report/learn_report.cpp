@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "study/method.h"
+#include "study/collective/method.h"
 
 namespace infold::report {
 

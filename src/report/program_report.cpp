@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/describe.h"
+#include "config/yaml/describe.h"
 
 namespace infold::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "coll/program.h"
+#include "coll/program/program.h"
 
 namespace infold::report {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "study/step_run.h"
+#include "study/step/step_run.h"
 
 namespace infold::report {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/step_report.h"
-#include "study/overlap_study.h"
+#include "study/step/overlap_study.h"
 
 namespace infold::report {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "config/suggest.h"
+#include "config/yaml/suggest.h"
 
 namespace infold::report {
 

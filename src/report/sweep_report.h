@@ -6,7 +6,7 @@
 #include <string>
 
 #include "report/sweep_table.h"
-#include "study/sweep.h"
+#include "study/campaign/sweep.h"
 
 namespace infold::report {
 

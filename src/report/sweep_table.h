@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "study/sweep.h"
-#include "study/sweep_store.h"
+#include "study/campaign/sweep.h"
+#include "study/campaign/sweep_store.h"
 
 namespace infold::report {
 

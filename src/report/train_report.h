@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "study/train_run.h"
+#include "study/step/train_run.h"
 
 namespace infold::report {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "coll/chunking.h"
+#include "coll/program/chunking.h"
 #include "gpu/gpu_check.h"
 #include "gpu/machine.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "study/choice.h"
+#include "study/collective/choice.h"
 #include "study/simulated_sum.h"
 #include "train/perceptron.h"
 #include "train/spirals.h"

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "study/collective_run.h"
-#include "study/method.h"
+#include "study/collective/collective_run.h"
+#include "study/collective/method.h"
 
 namespace infold::study {
 

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "coll/execution.h"
-#include "coll/values.h"
+#include "coll/engine/execution.h"
+#include "coll/program/values.h"
 #include "gpu/machine.h"
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 
 namespace infold::study {
 

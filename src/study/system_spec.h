@@ -5,12 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/tuning.h"
+#include "coll/program/tuning.h"
 #include "gpu/machine_spec.h"
 
 namespace infold::study {
 
-/// How a system gets over a part of its fabric that fails while a collective runs (study/fault_run.h).
+/// How a system gets over a part of its fabric that fails while a collective runs
+/// (study/collective/fault_run.h).
 struct FaultSpec {
   static constexpr std::string_view kAbout =
       "What it takes to begin a collective again when a part of the fabric fails.";

@@ -9,7 +9,7 @@
 namespace infold::study {
 
 /// A command of infold without the program's name, and where in its JSON the figure stands.
-struct Reading {
+struct CommandFigure {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
   /// file:line:column of either, for messages.
@@ -23,12 +23,12 @@ struct ValidationRow {
   std::string unit;
   double published = 0;
   std::string source;
-  Reading figure;
-  std::optional<Reading> over;  ///< the figure is divided by this one
-  double accept = 0;            ///< largest error, as a fraction of the published figure
-  std::string because;          ///< why so much
-  bool calibrated = false;      ///< a constant was chosen looking at this row
-  std::string missing;          ///< what is believed to be missing, if it is missed
+  CommandFigure figure;
+  std::optional<CommandFigure> over;  ///< the figure is divided by this one
+  double accept = 0;                  ///< largest error, as a fraction of the published figure
+  std::string because;                ///< why so much
+  bool calibrated = false;            ///< a constant was chosen looking at this row
+  std::string missing;                ///< what is believed to be missing, if it is missed
 };
 
 /// A constant or policy that was chosen so that figures fit, not taken from a data sheet.

@@ -53,7 +53,7 @@ struct Attend {
   TensorId d_query = 0, d_key = 0, d_value = 0, d_out = 0;
 };
 
-struct Stream {
+struct Streaming {
   struct Pass {
     std::vector<TensorId> reads;
     std::vector<TensorId> writes;
@@ -67,7 +67,7 @@ enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer };
 struct Op {
   Phase phase = Phase::kForward;
   int operation = -1;  ///< of the graph; -1: of all
-  std::variant<MatMul, Convolve, Attend, Stream> work;
+  std::variant<MatMul, Convolve, Attend, Streaming> work;
 };
 
 /// After op `op` of the plan the gradient of `parameter` is complete.

@@ -93,7 +93,7 @@ void Planner::emit(decltype(Op::work) work) {
 }
 
 void Planner::stream(std::vector<TensorId> reads, std::vector<TensorId> writes, double ops) {
-  emit(Stream{{{std::move(reads), std::move(writes), ops}}});
+  emit(Streaming{{{std::move(reads), std::move(writes), ops}}});
 }
 
 void Planner::product(TensorId left, bool left_by_k, TensorId right, bool right_by_k, TensorId out) {
@@ -175,8 +175,8 @@ struct Touched {
       writes = {a.d_query, a.d_key, a.d_value};
     }
   }
-  void operator()(const Stream& s) {
-    for (const Stream::Pass& p : s.passes) {
+  void operator()(const Streaming& s) {
+    for (const Streaming::Pass& p : s.passes) {
       reads.insert(reads.end(), p.reads.begin(), p.reads.end());
       writes.insert(writes.end(), p.writes.begin(), p.writes.end());
     }

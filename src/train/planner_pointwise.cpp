@@ -34,7 +34,7 @@ void Planner::forward_pointwise(const std::vector<int>& group) {
   const Operation& last = operation(group.back());
   const TensorId x = value(first.inputs[0]);
   const TensorId y = value(last.output);
-  Stream::Pass pass{{x}, {y}, 0};
+  Streaming::Pass pass{{x}, {y}, 0};
   for (const int i : group) {
     const Operation& op = operation(i);
     auto& kept = kept_[static_cast<std::size_t>(i)];
@@ -49,11 +49,11 @@ void Planner::forward_pointwise(const std::vector<int>& group) {
     }
     pass.writes.insert(pass.writes.end(), kept.begin(), kept.end());
   }
-  if (first.as<BatchNorm>() == nullptr) return emit(Stream{{pass}});
-  Stream::Pass statistics{{x}, {}, 3};
-  if (fused()) return emit(Stream{{statistics, pass}});
-  emit(Stream{{statistics}});
-  emit(Stream{{pass}});
+  if (first.as<BatchNorm>() == nullptr) return emit(Streaming{{pass}});
+  Streaming::Pass statistics{{x}, {}, 3};
+  if (fused()) return emit(Streaming{{statistics, pass}});
+  emit(Streaming{{statistics}});
+  emit(Streaming{{pass}});
 }
 
 /// What the gradient of a run of operations needs beside the gradient of its output.
@@ -101,11 +101,11 @@ void Planner::backward_pointwise(const std::vector<int>& group) {
     writes.push_back(dx);
   }
   if (first.as<BatchNorm>() != nullptr) {
-    const Stream::Pass sums{reads, {}, 4};
+    const Streaming::Pass sums{reads, {}, 4};
     if (fused()) {
-      emit(Stream{{sums, {reads, writes, ops}}});
+      emit(Streaming{{sums, {reads, writes, ops}}});
     } else {
-      emit(Stream{{sums}});
+      emit(Streaming{{sums}});
       stream(reads, writes, ops);
     }
   } else if (changes) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/precision.h"
+#include "gpu/kernel/precision.h"
 #include "sim/params.h"
 
 namespace infold::train {

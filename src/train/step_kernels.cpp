@@ -89,9 +89,9 @@ void StepKernels::add(const Attend& a) {
   kernels_.add(attention, t, a.backward);
 }
 
-void StepKernels::add(const Stream& s) {
+void StepKernels::add(const Streaming& s) {
   gpu::StreamShape shape;
-  for (const Stream::Pass& pass : s.passes) {
+  for (const Streaming::Pass& pass : s.passes) {
     gpu::StreamPass p;
     for (const TensorId t : pass.reads) p.reads.push_back(tensor(t));
     for (const TensorId t : pass.writes) p.writes.push_back(tensor(t));

@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "gpu/core.h"
-#include "gpu/kernel_list.h"
+#include "gpu/kernel/kernel_list.h"
+#include "gpu/sm/core.h"
 #include "train/plan.h"
 
 namespace infold::train {
@@ -37,7 +37,7 @@ class StepKernels {
   void add(const MatMul& m);
   void add(const Convolve& c);
   void add(const Attend& a);
-  void add(const Stream& s);
+  void add(const Streaming& s);
   gpu::Tensor tensor(TensorId id);
   gpu::Tensor filter(TensorId id, const gpu::Conv& conv);
 

@@ -1,6 +1,6 @@
 // Every algorithm's programs, carried out on symbols: right for every collective it offers, rank count, size,
 // fabric and tuning, and with the finite buffers they will have.
-#include "coll/algorithms.h"
+#include "coll/algo/algorithms.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What the checker says of programs that are wrong, one flaw each: rank, channel, step and why.
-#include "coll/checker.h"
+#include "coll/program/checker.h"
 
 #include "program_help.h"
 

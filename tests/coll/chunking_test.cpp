@@ -1,5 +1,5 @@
 // How a message is cut: every byte once, at multiples of a vector, and no slice larger than its slot.
-#include "coll/chunking.h"
+#include "coll/program/chunking.h"
 
 #include <rapidcheck.h>
 

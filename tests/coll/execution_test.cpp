@@ -1,9 +1,9 @@
 // A collective on a machine: when ranks start and end, what is traced, and who is named when it hangs.
-#include "coll/execution.h"
+#include "coll/engine/execution.h"
 
 #include <numeric>
 
-#include "coll/algorithms.h"
+#include "coll/algo/algorithms.h"
 
 namespace infold::coll {
 namespace {

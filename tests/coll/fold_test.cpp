@@ -1,5 +1,5 @@
 // Programs in which few ranks stand for all.
-#include "coll/fold.h"
+#include "coll/program/fold.h"
 
 #include <rapidcheck/gtest.h>
 

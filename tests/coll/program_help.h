@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "coll/algorithms.h"
-#include "coll/checker.h"
-#include "coll/chunking.h"
+#include "coll/algo/algorithms.h"
+#include "coll/program/checker.h"
+#include "coll/program/chunking.h"
 
 namespace infold::coll {
 

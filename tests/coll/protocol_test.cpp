@@ -1,9 +1,9 @@
 // What a protocol makes of bytes, buffers and threads, and how landed pieces are put together.
-#include "coll/protocol.h"
+#include "coll/program/protocol.h"
 
-#include "coll/chunking.h"
-#include "coll/landed.h"
-#include "coll/tuning.h"
+#include "coll/engine/landed.h"
+#include "coll/program/chunking.h"
+#include "coll/program/tuning.h"
 #include "sim/random.h"
 
 namespace infold::coll {

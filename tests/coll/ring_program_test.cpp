@@ -1,5 +1,5 @@
 // The ring algorithm's programs, carried out symbolically: right for every collective, rank count and size.
-#include "coll/chunking.h"
+#include "coll/program/chunking.h"
 #include "program_help.h"
 #include "sim/random.h"
 

@@ -1,5 +1,5 @@
 // find_rings(): how many rings there are on known fabrics, and that rings are always rings along free links.
-#include "coll/rings.h"
+#include "coll/algo/rings.h"
 
 #include <rapidcheck.h>
 

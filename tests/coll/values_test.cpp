@@ -1,5 +1,5 @@
 // The check of functional mode can fail: one wrong element is seen, and so is one that was never written.
-#include "coll/values.h"
+#include "coll/program/values.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // The GPU presets against published measurements of kernels. The bounds are those that the model promises.
 #include "config/catalog.h"
-#include "study/kernel_run.h"
+#include "study/kernel/kernel_run.h"
 
 namespace infold::config {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "config/source.h"
+#include "config/yaml/source.h"
 #include "helpers.h"
 
 namespace infold::config {

@@ -1,5 +1,5 @@
 // What `infold describe` knows, and that a dumped spec loads as itself.
-#include "config/describe.h"
+#include "config/yaml/describe.h"
 
 #include <rapidcheck/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "config/catalog.h"
-#include "config/dump.h"
 #include "config/loader.h"
-#include "config/overrides.h"
+#include "config/yaml/dump.h"
+#include "config/yaml/overrides.h"
 #include "helpers.h"
 
 namespace infold::config {

@@ -1,5 +1,5 @@
 // Whole-number expressions.
-#include "config/expression.h"
+#include "config/yaml/expression.h"
 
 #include <rapidcheck/gtest.h>
 

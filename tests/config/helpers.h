@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "config/catalog.h"
-#include "config/diagnostic.h"
+#include "config/yaml/diagnostic.h"
 
 namespace infold::config {
 

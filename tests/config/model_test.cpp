@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "config/catalog.h"
-#include "config/source.h"
+#include "config/yaml/source.h"
 #include "helpers.h"
 #include "train/graph.h"
 

@@ -1,5 +1,5 @@
 // --set path=value.
-#include "config/overrides.h"
+#include "config/yaml/overrides.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The reader on a spec of its own that has every type of field.
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 
 #include <array>
 
@@ -55,7 +55,7 @@ struct Everything {
 std::string read(std::string_view text, Everything& spec) {
   const Result<YamlNode> parsed = parse_yaml(text, "f");
   if (const auto* d = std::get_if<Diagnostic>(&parsed)) return to_string(*d);
-  Reading reading;
+  ReadContext reading;
   reading.file = "f";
   MapReader reader(std::get<YamlNode>(parsed), "", reading);
   spec.visit(reader);

@@ -1,5 +1,5 @@
 // The word that was meant.
-#include "config/suggest.h"
+#include "config/yaml/suggest.h"
 
 #include <array>
 

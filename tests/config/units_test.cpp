@@ -1,5 +1,5 @@
 // Quantities: exact in, exact out, and words for what is wrong.
-#include "config/units.h"
+#include "config/yaml/units.h"
 
 #include <rapidcheck/gtest.h>
 

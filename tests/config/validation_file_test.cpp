@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "config/overrides.h"
+#include "config/yaml/overrides.h"
 
 #include <filesystem>
 #include <fstream>

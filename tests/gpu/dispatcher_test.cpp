@@ -1,5 +1,5 @@
 // Streams, priorities, whole SMs, and grids that must be resident together.
-#include "gpu/dispatcher.h"
+#include "gpu/sm/dispatcher.h"
 
 namespace infold::gpu {
 namespace {

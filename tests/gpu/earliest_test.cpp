@@ -1,5 +1,5 @@
 // The earliest of several times, against looking at all of them.
-#include "gpu/earliest.h"
+#include "gpu/memory/earliest.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

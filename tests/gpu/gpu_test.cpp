@@ -1,8 +1,8 @@
 // A GPU on its machine: workgroups and their SMs, flags and when they are seen, writes and what they cost.
 #include "gpu/gpu.h"
 
+#include "copy_pipeline_help.h"
 #include "gpu/machine.h"
-#include "mover_help.h"
 
 namespace infold::gpu {
 namespace {
@@ -60,8 +60,8 @@ TEST_F(GpuTest, EachFlagWakesItsOwnWaiterEachTime) {
 
 TEST_F(GpuTest, WorkgroupsHaveTheirOwnTurnsAndGiveThemBack) {
   Gpu& gpu = machine.gpu(0);
-  Mover& a = gpu.take_workgroup(4_KiB, 0_B);
-  Mover& b = gpu.take_workgroup(4_KiB, 0_B);
+  CopyPipeline& a = gpu.take_workgroup(4_KiB, 0_B);
+  CopyPipeline& b = gpu.take_workgroup(4_KiB, 0_B);
   EXPECT_EQ(gpu.workgroups(), 2);
   EXPECT_NE(a.sender(), b.sender()) << "each takes its own turns at the links";
   const std::uint32_t place = a.sender();
@@ -72,8 +72,8 @@ TEST_F(GpuTest, WorkgroupsHaveTheirOwnTurnsAndGiveThemBack) {
 
 TEST_F(GpuTest, AMoveWritesTheOtherMemoryAndIsAcknowledged) {
   Client client(machine.events());
-  Mover& mover = machine.gpu(0).take_workgroup(32_KiB, 0_B);
-  mover.start(move_to(1, 10'000_B, client));
+  CopyPipeline& pipeline = machine.gpu(0).take_workgroup(32_KiB, 0_B);
+  pipeline.start(move_to(1, 10'000_B, client));
   EXPECT_FALSE(machine.quiet());
   machine.events().run();
   EXPECT_EQ(client.order(), "i0c0");

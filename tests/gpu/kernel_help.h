@@ -1,8 +1,8 @@
 // A GPU with nothing on it, and kernels run on it to their end.
 #pragma once
 
-#include "gpu/core.h"
-#include "gpu/kernel_list.h"
+#include "gpu/kernel/kernel_list.h"
+#include "gpu/sm/core.h"
 
 namespace infold::gpu::help {
 

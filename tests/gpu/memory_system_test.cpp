@@ -1,5 +1,5 @@
 // L2 and HBM together: who hits, what is fetched, what leaves, and that bytes add up.
-#include "gpu/memory_system.h"
+#include "gpu/memory/memory_system.h"
 
 #include <rapidcheck/gtest.h>
 

@@ -1,7 +1,7 @@
 // Matrix products and convolutions: what they move, how they are cut, what shapes their time.
-#include "gpu/product_kernel.h"
+#include "gpu/kernel/product_kernel.h"
 
-#include "gpu/sm.h"
+#include "gpu/sm/sm.h"
 #include "kernel_help.h"
 
 namespace infold::gpu {

@@ -1,7 +1,7 @@
 // Streaming kernels, attention and copies: bytes they move, and how they share the GPU.
-#include "gpu/stream_kernel.h"
+#include "gpu/kernel/stream_kernel.h"
 
-#include "gpu/copy_engine.h"
+#include "gpu/copy/copy_engine.h"
 #include "kernel_help.h"
 
 namespace infold::gpu {

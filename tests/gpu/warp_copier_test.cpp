@@ -1,5 +1,5 @@
 // Warps that copy in runs: how long pieces of few runs take, and that every byte is copied once.
-#include "gpu/warp_copier.h"
+#include "gpu/copy/warp_copier.h"
 
 #include <gtest/gtest.h>
 

@@ -47,7 +47,8 @@ sim::Time run(net::Topology topology, std::uint64_t seed) {
     if (job.members.empty()) job.members = first_gpus(fabric.gpus);
     if (random.below(2) == 0) std::reverse(job.members.begin(), job.members.end());
     job.bytes = static_cast<std::size_t>(pick(random, 1, 2'000)) * 4;
-    job.type = any_of(random, {DataType::kFp32, DataType::kFp16, DataType::kBf16, DataType::kInt32});
+    job.type = any_of(
+        random, {sim::DataType::kFp32, sim::DataType::kFp16, sim::DataType::kBf16, sim::DataType::kInt32});
     job.backwards = spec.wave == 0_B && random.below(4) == 0;
     job.job = pick(random, 0, 1);
     if (job.style == Style::kPush && random.below(3) == 0) job.result_to = ResultTo::kHome;

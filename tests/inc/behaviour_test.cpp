@@ -197,7 +197,7 @@ TEST(Safety, ARankThatNeverComesIsNamed) {
 }
 
 /// The bits of everything that rank 0 received.
-std::vector<std::byte> bits(IncSpec spec, DataType type, sim::Time skew, std::uint64_t seed,
+std::vector<std::byte> bits(IncSpec spec, sim::DataType type, sim::Time skew, std::uint64_t seed,
                             const net::FabricSpec& fabric = one_switch()) {
   World world(spec, fabric, 8);
   Job job = all(8, 40 * 128);
@@ -221,25 +221,25 @@ TEST(Arithmetic, RankOrderGivesTheSameBitsWhateverArrivesFirstAndWhateverTheTabl
   IncSpec spec;
   spec.order = SumOrder::kRank;
   spec.accumulate = Accumulate::kWire;
-  const auto reference = bits(spec, DataType::kFp16, 0_us, 0);
+  const auto reference = bits(spec, sim::DataType::kFp16, 0_us, 0);
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     for (const sim::Bytes table : {128_B, 4_KiB}) {
       spec.table_bytes = table;
-      EXPECT_EQ(bits(spec, DataType::kFp16, 5_us, seed), reference);
+      EXPECT_EQ(bits(spec, sim::DataType::kFp16, 5_us, seed), reference);
     }
   }
   spec.table_full = TableFull::kEvict;
   spec.table_bytes = 128_B;
-  EXPECT_EQ(bits(spec, DataType::kFp16, 5_us, 9), reference) << "the home GPU adds in rank order too";
+  EXPECT_EQ(bits(spec, sim::DataType::kFp16, 5_us, 9), reference) << "the home GPU adds in rank order too";
 }
 
 TEST(Arithmetic, ArrivalOrderDoesNot) {
   IncSpec spec;
   spec.accumulate = Accumulate::kWire;
-  const auto reference = bits(spec, DataType::kFp16, 5_us, 1);
+  const auto reference = bits(spec, sim::DataType::kFp16, 5_us, 1);
   int different = 0;
   for (std::uint64_t seed = 2; seed < 6; ++seed)
-    different += bits(spec, DataType::kFp16, 5_us, seed) != reference;
+    different += bits(spec, sim::DataType::kFp16, 5_us, seed) != reference;
   EXPECT_GT(different, 0);
 }
 
@@ -247,17 +247,17 @@ double mean_error(Accumulate accumulate) {
   IncSpec spec;
   spec.accumulate = accumulate;
   spec.order = SumOrder::kRank;
-  const auto out = bits(spec, DataType::kFp16, 0_us, 0);
+  const auto out = bits(spec, sim::DataType::kFp16, 0_us, 0);
   double error = 0;
   const std::size_t n = out.size() / 2;
   for (std::size_t e = 0; e < n; ++e) {
     double exact = 0;
     for (std::size_t rank = 0; rank < 8; ++rank) {
       std::byte half[2];
-      store(DataType::kFp16, half, 0, static_cast<double>(sim::mix(e * 8 + rank) % 100'003) / 7'919.0);
-      exact += load(DataType::kFp16, half, 0);
+      store(sim::DataType::kFp16, half, 0, static_cast<double>(sim::mix(e * 8 + rank) % 100'003) / 7'919.0);
+      exact += load(sim::DataType::kFp16, half, 0);
     }
-    error += std::abs(load(DataType::kFp16, out, e) - exact);
+    error += std::abs(load(sim::DataType::kFp16, out, e) - exact);
   }
   return error / static_cast<double>(n);
 }

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "inc/home_desk.h"
+#include "inc/fallback_reducer.h"
 #include "inc/switch_units.h"
 #include "inc/waves.h"
 #include "sim/random.h"
@@ -58,7 +58,7 @@ struct Member {
   sim::Time finished;
 };
 
-class MockGpu final : public net::Endpoint, public HomeDesk::Client {
+class MockGpu final : public net::Endpoint, public FallbackReducer::Client {
  public:
   MockGpu(World& world, net::NodeId id);
   void send_what_may(Member& m);
@@ -77,7 +77,7 @@ class MockGpu final : public net::Endpoint, public HomeDesk::Client {
     return members.front();
   }
   std::deque<Member> members;
-  HomeDesk desk;
+  FallbackReducer fallback;
   std::uint64_t acks = 0;
   sim::Time takes{};  ///< so long a result stays in its place of the buffer
 
@@ -101,7 +101,7 @@ struct Job {
   Style style = Style::kPush;
   std::vector<net::NodeId> members;
   std::size_t bytes = 0;
-  DataType type = DataType::kFp32;
+  sim::DataType type = sim::DataType::kFp32;
   std::vector<sim::Time> starts;  ///< of each rank; empty: all at 0
   ResultTo result_to = ResultTo::kAll;
   int job = 0;
@@ -140,7 +140,7 @@ struct World {
     const RegionId id = std::get<RegionId>(added);
     styles.resize(std::max<std::size_t>(styles.size(), id + 1u));
     styles[id] = job.style;
-    const auto width = static_cast<std::size_t>(size_of(job.type).count());
+    const auto width = static_cast<std::size_t>(sim::size_of(job.type).count());
     const std::size_t blocks = (job.bytes + block() - 1) / block();
     for (std::size_t r = 0; r < job.members.size(); ++r) {
       Member m;
@@ -175,7 +175,7 @@ struct World {
 
   /// Everything came once, is right, and nothing is left anywhere.
   void expect_done(const Job& job, RegionId id) {
-    const auto width = static_cast<std::size_t>(size_of(job.type).count());
+    const auto width = static_cast<std::size_t>(sim::size_of(job.type).count());
     const Region& region = units.regions()[id];
     for (std::size_t r = 0; r < job.members.size(); ++r) {
       const Member& m = gpu[job.members[r]]->member(id);
@@ -201,7 +201,7 @@ struct World {
     EXPECT_EQ(payloads.taken(), 0u);
     for (const auto& text : units.who_waits()) ADD_FAILURE() << text;
     for (const auto& text : network.who_waits()) ADD_FAILURE() << text;
-    for (const auto& g : gpu) EXPECT_EQ(g->desk.open(), 0u);
+    for (const auto& g : gpu) EXPECT_EQ(g->fallback.open(), 0u);
   }
   sim::Time finished() const {
     sim::Time end;
@@ -212,7 +212,7 @@ struct World {
   }
   std::uint64_t partials() const {
     std::uint64_t sum = 0;
-    for (const auto& g : gpu) sum += g->desk.partials;
+    for (const auto& g : gpu) sum += g->fallback.partials;
     return sum;
   }
 
@@ -230,8 +230,8 @@ struct World {
 };
 
 inline MockGpu::MockGpu(World& world, net::NodeId id)
-    : desk(id, 0, world.spec, world.events, world.network, world.units.regions(),
-           world.functional ? &world.payloads : nullptr, *this),
+    : fallback(id, 0, world.spec, world.events, world.network, world.units.regions(),
+               world.functional ? &world.payloads : nullptr, *this),
       world_(world),
       id_(id) {}
 
@@ -291,7 +291,7 @@ inline sim::Time MockGpu::receive(const net::Packet& p) {
   const bool push = world_.styles[m.region] == Style::kPush;
   switch (p.kind) {
     case net::PacketKind::kPartial:
-      desk.receive(p);
+      fallback.receive(p);
       return now;
     case net::PacketKind::kLoadReduce: {
       net::Packet r = p;

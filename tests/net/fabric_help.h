@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "net/blueprint.h"
-#include "net/routes.h"
+#include "net/topology/blueprint.h"
+#include "net/topology/routes.h"
 
 namespace infold::net {
 

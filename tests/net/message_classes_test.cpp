@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "net/message_classes.h"
+#include "net/packet/message_classes.h"
 
 namespace infold::net {
 namespace {

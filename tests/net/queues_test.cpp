@@ -5,8 +5,8 @@
 #include <deque>
 #include <set>
 
-#include "net/ring_buffer.h"
-#include "net/round_robin.h"
+#include "net/packet/ring_buffer.h"
+#include "net/packet/round_robin.h"
 
 namespace infold::net {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fabric_help.h"
-#include "net/network.h"
+#include "net/packet/network.h"
 
 namespace infold::net {
 

@@ -1,5 +1,5 @@
 // The page of --report: what is put into it stays data, and comes out as it was.
-#include "report/html_report.h"
+#include "report/output/html_report.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // Files that appear whole or not at all.
-#include "report/output_file.h"
+#include "report/output/output_file.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

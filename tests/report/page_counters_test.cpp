@@ -1,5 +1,5 @@
 // What a page keeps of counters: those of the first GPU, all values or their means.
-#include "report/page_counters.h"
+#include "report/output/page_counters.h"
 
 #include <gtest/gtest.h>
 

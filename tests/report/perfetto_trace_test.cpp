@@ -1,5 +1,5 @@
 // A trace file read back: tracks, spans that nest, flows that connect, what the file says of itself.
-#include "report/perfetto_trace.h"
+#include "report/output/perfetto_trace.h"
 
 #include <map>
 #include <set>

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "coll/algorithms.h"
+#include "coll/algo/algorithms.h"
 #include "config/program_file.h"
 
 namespace infold::report {

@@ -1,5 +1,5 @@
 // A kernel beside a collective: with nothing shared nobody notices, with something shared somebody waits.
-#include "study/beside_run.h"
+#include "study/collective/beside_run.h"
 
 #include "job_help.h"
 

@@ -1,5 +1,5 @@
 // study::run, behaviour by behaviour: bytes, bounds, iterations, refusals, interruption.
-#include "coll/values.h"
+#include "coll/program/values.h"
 #include "job_help.h"
 
 namespace infold::study {

@@ -1,13 +1,13 @@
 // Steps side by side, and the causes of a slow-down.
-#include "study/compare_run.h"
+#include "study/step/compare_run.h"
 
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "step_help.h"
-#include "study/explain_run.h"
-#include "study/overlap_study.h"
+#include "study/step/explain_run.h"
+#include "study/step/overlap_study.h"
 
 namespace infold::study {
 namespace {

@@ -2,7 +2,7 @@
 // collectives at once.
 #include <algorithm>
 
-#include "coll/chunking.h"
+#include "coll/program/chunking.h"
 #include "job_help.h"
 
 namespace infold::study {

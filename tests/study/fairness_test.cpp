@@ -1,5 +1,5 @@
 // What the ends of collectives that ran at once say about their shares.
-#include "study/fairness.h"
+#include "study/collective/fairness.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // A plane or a link fails while a collective runs: it is finished all the same, right, and what that cost is
 // said.
-#include "study/fault_run.h"
+#include "study/collective/fault_run.h"
 
 #include "job_help.h"
 

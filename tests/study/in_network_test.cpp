@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "job_help.h"
-#include "study/fairness.h"
+#include "study/collective/fairness.h"
 #include "support/seeds.h"
 
 namespace infold::study {

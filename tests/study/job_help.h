@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "study/check.h"
-#include "study/collective_run.h"
+#include "study/collective/collective_run.h"
 #include "support/random_fabric.h"
 
 namespace infold::study {

@@ -2,7 +2,7 @@
 // chooses.
 #include "job_help.h"
 #include "sim/random.h"
-#include "study/choice.h"
+#include "study/collective/choice.h"
 
 namespace infold::study {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "coll/algorithms.h"
+#include "coll/algo/algorithms.h"
 #include "job_help.h"
-#include "study/step_run.h"
+#include "study/step/step_run.h"
 #include "train/graph.h"
 #include "train/model.h"
 

@@ -1,5 +1,5 @@
 // A training step on several GPUs.
-#include "study/step_run.h"
+#include "study/step/step_run.h"
 
 #include <rapidcheck/gtest.h>
 

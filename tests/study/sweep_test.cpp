@@ -1,5 +1,5 @@
 // Sweeps: points and their commands, the store that outlives its process, and running what is missing.
-#include "study/sweep.h"
+#include "study/campaign/sweep.h"
 
 #include <sqlite3.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <set>
 
-#include "study/sweep_run.h"
-#include "study/sweep_store.h"
+#include "study/campaign/sweep_run.h"
+#include "study/campaign/sweep_store.h"
 
 namespace infold::study {
 namespace {

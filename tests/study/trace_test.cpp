@@ -7,8 +7,8 @@
 
 #include "job_help.h"
 #include "step_help.h"
-#include "study/collective_run.h"
-#include "study/step_run.h"
+#include "study/collective/collective_run.h"
+#include "study/step/step_run.h"
 
 namespace infold::study {
 namespace {

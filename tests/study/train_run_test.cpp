@@ -1,5 +1,5 @@
 // A training step on one GPU.
-#include "study/train_run.h"
+#include "study/step/train_run.h"
 
 #include "train/graph.h"
 #include "train/model.h"

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string>
 
-#include "net/fabric_spec.h"
+#include "net/topology/fabric_spec.h"
 #include "sim/random.h"
 
 namespace infold::support {

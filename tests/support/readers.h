@@ -10,9 +10,9 @@
 #include "config/program_file.h"
 #include "config/study_file.h"
 #include "config/sweep_file.h"
-#include "config/text.h"
 #include "config/tuning_file.h"
 #include "config/validation_file.h"
+#include "config/yaml/text.h"
 #include "study/check.h"
 
 namespace infold::config {

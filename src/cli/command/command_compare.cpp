@@ -1,0 +1,128 @@
+// infold compare and infold explain: a training step in several ways, and why its backward is slower.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/app.h"
+#include "cli/interrupt.h"
+#include "cli/outcome.h"
+#include "cli/page.h"
+#include "cli/progress.h"
+#include "cli/stopwatch.h"
+#include "cli/systems.h"
+#include "cli/trace_file.h"
+#include "cli/train_options.h"
+#include "report/compare_report.h"
+#include "study/step/compare_run.h"
+#include "study/step/explain_run.h"
+
+namespace infold::cli {
+
+namespace {
+
+/// What both commands refuse.
+std::variant<std::unique_ptr<TrainSetup>, int> several_gpus(const TrainArguments& args) {
+  auto understood = understand(args);
+  if (const auto* setup = std::get_if<std::unique_ptr<TrainSetup>>(&understood);
+      setup != nullptr && (*setup)->job.gpus == 1)
+    return bad_input("one GPU communicates with nobody; take two or more");
+  return understood;
+}
+
+int compare_command(const TrainArguments& args) {
+  auto understood = several_gpus(args);
+  if (const int* exit = std::get_if<int>(&understood)) return *exit;
+  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
+  TraceWriter trace(args.trace, args.page.typed);
+  if (const int exit = trace.open(); exit != kDone) return exit;
+  // A row of the result for each variant of each method.
+  setup.job.trace = trace.wanted() ? trace.spec() : page.recording(3 * setup.methods.size());
+  const Stopwatch watch(args.no_timing);
+  Progress progress;
+  auto outcome =
+      study::run(study::CompareJob{.step = setup.job, .methods = setup.methods, .threads = args.threads},
+                 [&](double share) {
+                   progress.show(setup.model.name, share);
+                   return !interrupted();
+                 });
+  progress.clear();
+  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  auto& result = std::get<study::CompareResult>(outcome);
+  for (study::CompareRow& row : result.rows) {
+    if (!row.result.trace) continue;
+    if (row.variant == study::Variant::kOverlap)
+      page.add(*row.result.trace, static_cast<std::size_t>(&row - result.rows.data()));
+    trace.add_beside(fmt::format("{} {}", name_of(row.method), sim::name_of(row.variant)),
+                     *std::exchange(row.result.trace, std::nullopt));
+  }
+  const report::CompareReport report{
+      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
+  print(args.json ? report::compare_json(report) : report::compare_text(report));
+  for (const study::CompareRow& row : result.rows) {
+    if (row.variant == study::Variant::kOverlap)
+      page.add(fmt::format("{} of {}", name_of(row.method), setup.model.name), 0, row.result.links);
+  }
+  return std::max(page.wanted() ? page.write(report::compare_json(report)) : kDone, trace.write());
+}
+
+int explain_command(const TrainArguments& args) {
+  auto understood = several_gpus(args);
+  if (const int* exit = std::get_if<int>(&understood)) return *exit;
+  const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
+  const Stopwatch watch(args.no_timing);
+  Progress progress;
+  const auto outcome =
+      study::run(study::ExplainJob{.step = setup.job, .threads = args.threads}, [&](double share) {
+        progress.show(setup.model.name, share);
+        return !interrupted();
+      });
+  progress.clear();
+  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  const report::ExplainReport report{.label = label_of(args, setup),
+                                     .sms = setup.system.machine.gpu.sms,
+                                     .result = std::get<study::ExplainResult>(outcome),
+                                     .wall_s = watch.seconds()};
+  print(args.json ? report::explain_json(report) : report::explain_text(report));
+  return page.wanted() ? page.write(report::explain_json(report)) : kDone;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, const std::string& typed, int& exit) {
+  auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
+  args->algorithms = "ring,tree,two-shot";
+  CLI::App* command =
+      app.add_subcommand("compare", "a training step sequential, overlapped and ideal, by algorithm");
+  add_train_arguments(*command, *args, /*several=*/true);
+  add_trace_arguments(*command, args->trace);
+  command->footer(
+      "Example:\n"
+      "  infold compare --system dgx-a100 --model transformer-big --batch 8 --seq 64 --algo ring,tree");
+  command->callback([args, &exit] { exit = compare_command(*args); });
+}
+
+void add_explain(CLI::App& app, const std::string& typed, int& exit) {
+  auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
+  CLI::App* command =
+      app.add_subcommand("explain", "why backward is slower beside communication, cause by cause");
+  add_train_arguments(*command, *args, /*several=*/true);
+  command->footer(
+      "Each kind of sharing is switched off by itself, and the step simulated again.\n"
+      "Example:\n"
+      "  infold explain --system dgx-a100 --model transformer-big --batch 8 --seq 64 --skew 200us");
+  command->callback([args, &exit] { exit = explain_command(*args); });
+}
+
+}  // namespace infold::cli

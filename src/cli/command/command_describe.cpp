@@ -1,0 +1,110 @@
+// infold describe: a system's, a GPU's or a component's parameters, from where they are declared; a model's
+// layers.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "cli/app.h"
+#include "cli/systems.h"
+#include "config/catalog.h"
+#include "config/yaml/describe.h"
+#include "config/yaml/dump.h"
+#include "config/yaml/suggest.h"
+#include "report/describe_report.h"
+#include "report/model_report.h"
+#include "study/check.h"
+#include "train/graph.h"
+#include "train/memory_need.h"
+#include "train/plan.h"
+
+namespace infold::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kKinds = {"system", "gpu", "model", "component"};
+
+struct Arguments {
+  std::string kind;
+  std::string name;
+  bool json = false;
+  bool yaml = false;
+};
+
+int show(const Arguments& args, const report::Description& d, const std::string& yaml) {
+  if (args.yaml) {
+    print(yaml);
+  } else {
+    print(args.json ? report::description_json(d) : report::description_text(d));
+  }
+  return kDone;
+}
+
+int describe_system(const Arguments& args) {
+  const auto loaded = config::load_system(args.name, study::check);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  const auto& s = std::get<study::SystemSpec>(loaded);
+  return show(args, {"system", s.name, s.summary, s.sources, {}, config::parameters(s)}, config::to_yaml(s));
+}
+
+int describe_gpu(const Arguments& args) {
+  const auto loaded = config::load_gpu(args.name);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  const auto& g = std::get<gpu::GpuSpec>(loaded);
+  return show(args, {"gpu", g.name, g.summary, g.sources, {}, config::parameters(g)}, config::to_yaml(g));
+}
+
+int describe_model(const Arguments& args) {
+  const auto loaded = config::load_model(args.name);
+  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
+  const auto& model = std::get<train::Model>(loaded);
+  const auto graph = std::get<train::Graph>(train::build_graph(model));
+  const train::Recipe example;
+  const report::ModelMemory memory{example.batch, std::string(sim::name_of(example.numbers)),
+                                   std::string(sim::name_of(example.optimizer)),
+                                   train::memory_need(train::make_plan(graph, example))};
+  print(args.json ? report::model_json(model, graph, memory) : report::model_text(model, graph, memory));
+  return kDone;
+}
+
+int describe_component(const Arguments& args) {
+  const auto found = config::find_component(args.name);
+  if (!found) {
+    return bad_input(fmt::format("there is no component '{}'{}; see 'infold list components'", args.name,
+                                 config::suggestion_for_component(args.name)));
+  }
+  if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
+  return show(args, {"component", found->name, found->about, {}, found->components, found->parameters}, {});
+}
+
+int describe(const Arguments& args) {
+  if (args.yaml && args.json) return bad_input("--yaml and --json exclude each other");
+  if (args.kind == "system") return describe_system(args);
+  if (args.kind == "gpu") return describe_gpu(args);
+  if (args.kind == "model") return describe_model(args);
+  if (args.kind == "component") return describe_component(args);
+  return bad_input(
+      fmt::format("nothing is known of a '{}'{}; describe a system, a gpu, a model or a component", args.kind,
+                  config::did_you_mean(args.kind, kKinds)));
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("describe", "parameters of a system, a gpu or a component; layers of a model");
+  command->add_option("kind", args->kind, "system, gpu, model or component")->required();
+  command->add_option("name", args->name, "a preset, a file, or a component's name")->required();
+  command->add_flag("--json", args->json, "print JSON");
+  command->add_flag("--yaml", args->yaml, "print the whole system or GPU as YAML that can be edited");
+  command->footer(
+      "Example:\n  infold describe system dgx-a100\n  infold describe component link\n"
+      "  infold describe model resnet50");
+  command->callback([args, &exit] { exit = describe(*args); });
+}
+
+}  // namespace infold::cli

@@ -1,0 +1,149 @@
+// infold learn: a small network really trained, its gradients summed by the simulated machine.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+
+#include "cli/app.h"
+#include "cli/interrupt.h"
+#include "cli/outcome.h"
+#include "cli/pick.h"
+#include "cli/progress.h"
+#include "cli/systems.h"
+#include "config/study_file.h"
+#include "config/yaml/field_text.h"
+#include "report/learn_report.h"
+#include "study/learn_run.h"
+
+namespace infold::cli {
+
+namespace {
+
+struct Arguments {
+  std::string system = "dgx-a100";
+  int gpus = 0;
+  std::string algorithms = "ring";
+  std::string protocol = "auto";
+  std::string dtype = "fp32";
+  std::string hidden = "16,16";
+  int batch = 16;
+  int steps = 200;
+  float rate = 0.2F;
+  std::uint64_t seed = 1;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+std::optional<std::string> pick_hidden(const std::string& list, std::vector<int>& hidden) {
+  constexpr int kWidest = 256;
+  constexpr std::size_t kDeepest = 8;
+  hidden.clear();
+  for (const std::string& word : split(list)) {
+    int neurons = 0;
+    if (auto wrong =
+            config::assign("--hidden", word, config::Dialect::kFile, neurons, sim::between(1, kWidest)))
+      return wrong;
+    hidden.push_back(neurons);
+  }
+  if (hidden.size() > kDeepest) return fmt::format("--hidden: more than {} layers", kDeepest);
+  return std::nullopt;
+}
+
+std::optional<std::string> pick_numbers(const Arguments& args, study::LearnJob& job) {
+  if (auto wrong = pick_hidden(args.hidden, job.hidden)) return wrong;
+  if (auto wrong = pick("data type", args.dtype, job.type)) return wrong;
+  if (job.type == coll::DataType::kInt32) return std::string("-d: gradients are no integers");
+  if (args.protocol != "auto") {
+    if (auto wrong = pick("protocol", args.protocol, job.protocol.emplace())) return *wrong + ", auto";
+  }
+  job.batch = args.batch;
+  job.steps = args.steps;
+  job.rate = args.rate;
+  job.seed = args.seed;
+  return std::nullopt;
+}
+
+int learn_command(const Arguments& args) {
+  study::LearnJob job;
+  if (const auto wrong = pick_numbers(args, job)) return bad_input(*wrong);
+  std::vector<study::Method> methods;
+  for (const std::string& text : split(args.algorithms)) {
+    const auto method = config::parse_method(text);
+    if (const auto* error = std::get_if<config::ParseError>(&method)) return bad_input(error->message);
+    methods.push_back(std::get<study::Method>(method));
+  }
+  const auto systems = load_systems(args.system, args.sets);
+  if (!systems) return kBadInput;
+  if (systems->size() != 1) return bad_input("--system: one system at a time");
+  job.system = &systems->front();
+  const int there = job.system->machine.gpus;
+  if (args.gpus > there)
+    return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));
+  job.gpus = args.gpus > 0 ? args.gpus : there;
+  if (job.gpus == 1) return bad_input("one GPU communicates with nobody; take two or more");
+  report::LearnReport report{
+      .system = job.system->name, .gpus = job.gpus, .batch = job.batch, .dtype = args.dtype, .runs = {}};
+  Progress progress;
+  bool wrong = false;
+  for (const study::Method& method : methods) {
+    job.method = method;
+    const std::string label = study::name_of(method);
+    auto outcome = study::run(job, [&](double share) {
+      progress.show(label, share);
+      return !interrupted();
+    });
+    progress.clear();
+    if (const int exit = failure(outcome, methods.size() > 1 ? label : ""); exit != kDone) return exit;
+    report.runs.push_back(std::move(std::get<study::LearnResult>(outcome)));
+    wrong = wrong || report.runs.back().wrong > 0;
+  }
+  print(args.json ? report::learn_json(report) : report::learn_text(report));
+  return wrong ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_learn(CLI::App& app, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "learn", "train a small network for real, its gradients summed by the simulated machine");
+  command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
+  command->add_option("-g,--gpus", args->gpus, "use the first so many GPUs of the system (default: all)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option(
+          "--algo", args->algorithms,
+          "algorithms, with commas, each of which trains anew; auto: choose; ring@dma: on another engine")
+      ->capture_default_str();
+  command->add_option("--proto", args->protocol, "wire protocol: simple, ll, ll128 or auto")
+      ->capture_default_str();
+  command->add_option("-d,--datatype", args->dtype, "of gradients on their way: fp32, fp16 or bf16")
+      ->capture_default_str();
+  command->add_option("--hidden", args->hidden, "neurons of each hidden layer")->capture_default_str();
+  command->add_option("--batch", args->batch, "samples a GPU and step")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--steps", args->steps, "of training")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--rate", args->rate, "by which weights follow the gradient")
+      ->check([](const std::string& typed) {
+        // What is no number lies in every range.
+        return typed.find_first_of("nN") == std::string::npos ? "" : "a number from 1e-06 to 10";
+      })
+      ->check(CLI::Range(1e-6, 10.0))
+      ->capture_default_str();
+  command->add_option("--seed", args->seed, "of data and first weights")
+      ->capture_default_str()
+      ->check(refuse_no_seed);
+  command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--json", args->json, "print JSON");
+  command->footer(
+      "Example:\n"
+      "  infold learn --system klenk-16 -g 8 --algo ring,nvls,inc-push --set inc.order=rank");
+  command->callback([args, &exit] { exit = learn_command(*args); });
+}
+
+}  // namespace infold::cli

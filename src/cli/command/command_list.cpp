@@ -1,0 +1,71 @@
+// infold list: which systems, GPUs, models, algorithms and components there are.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+#include "cli/app.h"
+#include "cli/systems.h"
+#include "coll/algo/algorithms.h"
+#include "config/catalog.h"
+#include "config/yaml/describe.h"
+#include "config/yaml/suggest.h"
+#include "report/describe_report.h"
+#include "train/layers.h"
+
+namespace infold::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kLists = {"systems",    "gpus",        "models",    "layers",
+                                                    "algorithms", "collectives", "components"};
+
+std::vector<report::Entry> entries_of(std::string_view what) {
+  std::vector<report::Entry> out;
+  if (what == "systems") {
+    for (auto& p : config::list_systems()) out.push_back({p.name, p.summary});
+  } else if (what == "gpus") {
+    for (auto& p : config::list_gpus()) out.push_back({p.name, p.summary});
+  } else if (what == "models") {
+    for (auto& p : config::list_models()) out.push_back({p.name, p.summary});
+  } else if (what == "layers") {
+    for (const auto& l : train::layer_names()) out.push_back({std::string(l.name), std::string(l.about)});
+  } else if (what == "algorithms") {
+    for (const auto& a : coll::algorithms())
+      out.push_back({std::string(a.name), fmt::format("{} ({})", a.about, coll::offered_by(a))});
+  } else if (what == "collectives") {
+    for (const auto& c : coll::kCollectiveNames) out.push_back({std::string(c.name), std::string(c.meaning)});
+  } else {
+    for (auto& c : config::components()) out.push_back({c.name, c.about});
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& exit) {
+  struct Arguments {
+    std::string what;
+    bool json = false;
+  };
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "list", "what there is: systems, gpus, models, layers, algorithms, collectives, components");
+  command
+      ->add_option("what", args->what, "systems, gpus, models, layers, algorithms, collectives or components")
+      ->required();
+  command->add_flag("--json", args->json, "print JSON");
+  command->footer("Example:\n  infold list systems");
+  command->callback([args, &exit] {
+    if (std::find(kLists.begin(), kLists.end(), args->what) == kLists.end()) {
+      exit = bad_input(fmt::format("there is no list of '{}'{}; there is {}", args->what,
+                                   config::did_you_mean(args->what, kLists), fmt::join(kLists, ", ")));
+      return;
+    }
+    const auto entries = entries_of(args->what);
+    print(args->json ? report::list_json(args->what, entries) : report::list_text(entries));
+  });
+}
+
+}  // namespace infold::cli

@@ -1,0 +1,89 @@
+// infold program: what an algorithm tells every rank to do, as text or as a file for `infold bench
+// --program`.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/app.h"
+#include "cli/bench_options.h"
+#include "cli/systems.h"
+#include "report/program_report.h"
+#include "study/collective/choice.h"
+
+namespace infold::cli {
+
+namespace {
+
+struct Arguments {
+  BenchArguments bench;
+  std::string what;
+  std::string size = "1M";
+};
+
+int show(const Arguments& args) {
+  if (args.what != "show")
+    return bad_input(fmt::format("there is no 'program {}'; there is show", args.what));
+  BenchArguments words = args.bench;
+  words.begin = words.end = args.size;
+  auto understood = understand(words);
+  if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
+  const auto& options = std::get<BenchOptions>(understood);
+  const auto systems = load_systems(words.systems, words.sets);
+  if (!systems) return kBadInput;
+  if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1)
+    return bad_input("a program is of one algorithm and engine on one system");
+  const study::SystemSpec& system = systems->front();
+  const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
+  if (gpus > system.machine.gpus)
+    return bad_input(fmt::format("-g: {} has {} GPUs, not {}", system.name, system.machine.gpus, gpus));
+  study::CollectiveJob job;
+  job.system = &system;
+  job.algorithm = options.algorithms.front();
+  job.engine = options.engines.front();
+  job.collective = options.collective;
+  job.bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus);
+  job.root = words.root;
+  job.gpus = gpus;
+  if (job.algorithm == nullptr) {
+    const auto offers = study::offers_of(job, nullptr, job.protocol);
+    job.algorithm = offers.front().algorithm;
+    if (auto why = study::refuse(job)) return bad_input(*why);
+    job.algorithm = study::choose(job, offers).algorithm;
+  }
+  if (auto why = study::refuse(job)) return bad_input(*why);
+  const coll::Program program = study::program_of(job);
+  const report::ProgramHeading heading{job.algorithm->name, system.name};
+  print(words.json ? report::program_json(program, heading) : report::program_text(program, heading));
+  return kDone;
+}
+
+}  // namespace
+
+void add_program(CLI::App& app, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  BenchArguments& b = args->bench;
+  b.collective = "all_reduce";
+  CLI::App* c = app.add_subcommand("program", "the steps that an algorithm compiles a collective into");
+  c->add_option("what", args->what, "show")->required();
+  c->add_option("collective", b.collective, "which collective")->capture_default_str();
+  c->add_option("--algo", b.algorithms, "algorithm; auto: choose")->capture_default_str();
+  c->add_option("--engine", b.engines, "who carries it out: sm, dma or ace")->capture_default_str();
+  c->add_option("--system", b.systems, "preset or file")->capture_default_str();
+  c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
+  c->add_option("-g,--ngpus", b.gpus, "the first so many GPUs of the system (default: all)")
+      ->check(CLI::Range(1, 1024));
+  c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1023));
+  c->add_option("-d,--datatype", b.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
+  c->add_option("--set", b.sets, "change a parameter")->allow_extra_args(false);
+  c->add_flag("--json", b.json, "print JSON, which 'infold bench --program' runs");
+  c->footer(
+      "Example:\n"
+      "  infold program show --algo tree --size 64K -g 4 --json > tree.json\n"
+      "  infold bench --program tree.json --check");
+  c->callback([args, &exit] { exit = show(*args); });
+}
+
+}  // namespace infold::cli

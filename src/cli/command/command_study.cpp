@@ -1,0 +1,157 @@
+// infold study: a shipped study, or one of the user's.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "cli/app.h"
+#include "cli/interrupt.h"
+#include "cli/named_output.h"
+#include "cli/outcome.h"
+#include "cli/page.h"
+#include "cli/progress.h"
+#include "cli/stopwatch.h"
+#include "cli/systems.h"
+#include "config/catalog.h"
+#include "config/study_file.h"
+#include "report/study_report.h"
+#include "study/step/overlap_study.h"
+
+namespace infold::cli {
+
+namespace {
+
+struct Arguments {
+  std::string study = "overlap";
+  int threads = 0;
+  bool json = false;
+  std::string json_file;
+  bool no_timing = false;
+  std::vector<std::string> sets;
+  PageArguments page;
+};
+
+/// What a study's jobs point to; a deque keeps its elements where they are.
+struct Loaded {
+  std::deque<study::SystemSpec> systems;
+  std::deque<train::Graph> graphs;
+};
+
+const study::SystemSpec* load_one(const std::string& name, const Arguments& args, int gpus, Loaded& loaded) {
+  auto systems = load_systems(name, args.sets);
+  if (!systems) return nullptr;
+  loaded.systems.push_back(std::move(systems->front()));
+  const study::SystemSpec& system = loaded.systems.back();
+  if (gpus > system.machine.gpus || system.machine.gpus < 2) {
+    bad_input(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system.name));
+    return nullptr;
+  }
+  return &system;
+}
+
+/// False when something was wrong and has been said.
+bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded, study::OverlapJob& job,
+              report::StudyReport& report) {
+  const study::SystemSpec* system = load_one(c.system, args, c.gpus, loaded);
+  if (system == nullptr) return false;
+  auto model = config::load_model(c.model);
+  if (const auto* error = std::get_if<config::Diagnostic>(&model)) return bad_file(*error) == kDone;
+  auto graph = train::build_graph(std::get<train::Model>(model), c.sequence);
+  if (const auto* refusal = std::get_if<train::ModelRefusal>(&graph))
+    return bad_input(fmt::format("{}: {}: {}", args.study, c.model, refusal->why)) == kDone;
+  loaded.graphs.push_back(std::move(std::get<train::Graph>(graph)));
+  study::OverlapCase one;
+  one.step.system = system;
+  one.step.gpus = c.gpus > 0 ? c.gpus : system->machine.gpus;
+  one.step.graph = &loaded.graphs.back();
+  one.step.recipe = c.recipe;
+  one.heavy = c.heavy;
+  const train::Shape& sample = one.step.graph->values.front().shape;
+  report.cases.push_back(
+      {.system = system->name,
+       .gpu = system->machine.gpu.name,
+       .gpus = one.step.gpus,
+       .model = std::get<train::Model>(model).name,
+       .batch = c.recipe.batch,
+       .tokens = sample.kind == train::Shape::Kind::kTokens ? static_cast<int>(sample.height) : 0,
+       .dtype = std::string(sim::name_of(c.recipe.numbers)),
+       .fusion = std::string(sim::name_of(c.recipe.fusion)),
+       .optimizer = std::string(sim::name_of(c.recipe.optimizer)),
+       .sync = std::string(sim::name_of(one.step.sync.kind)),
+       .overlap = true,
+       .method = {}});
+  report.heavy.push_back(c.heavy);
+  job.cases.push_back(std::move(one));
+  return true;
+}
+
+bool add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded, study::OverlapJob& job) {
+  const study::SystemSpec* system = load_one(w.system, args, w.gpus, loaded);
+  if (system == nullptr) return false;
+  study::SizeWindow window{
+      .system = system, .gpus = w.gpus > 0 ? w.gpus : system->machine.gpus, .methods = {}, .sizes = {}};
+  for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
+  job.windows.push_back(std::move(window));
+  return true;
+}
+
+int study_command(const Arguments& args) {
+  const auto file = config::load_study(args.study);
+  if (const auto* error = std::get_if<config::Diagnostic>(&file)) return bad_file(*error);
+  const auto& study = std::get<config::StudyFile>(file);
+  Loaded loaded;
+  study::OverlapJob job{.cases = {}, .windows = {}, .threads = args.threads};
+  report::StudyReport report;
+  report.name = study.name;
+  report.summary = study.summary;
+  for (const config::StudyCase& c : study.cases) {
+    if (!add_case(c, args, loaded, job, report)) return kBadInput;
+    job.cases.back().methods = c.methods.empty() ? study.methods : c.methods;
+  }
+  for (const config::StudyWindow& w : study.windows) {
+    if (!add_window(w, args, loaded, job)) return kBadInput;
+    job.windows.back().methods = study.methods;
+  }
+  NamedOutput json_file({"--json-file", args.json_file});
+  if (const int exit = json_file.open(); exit != kDone) return exit;
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  for (const study::SystemSpec& system : loaded.systems) page.add(system);
+  const Stopwatch watch(args.no_timing);
+  Progress progress;
+  auto outcome = study::run(job, [&](double share) {
+    progress.show(study.name, share);
+    return !interrupted();
+  });
+  progress.clear();
+  if (const int exit = failure(outcome, study.name); exit != kDone) return exit;
+  report.windows = job.windows;
+  report.result = std::move(std::get<study::OverlapResult>(outcome));
+  report.wall_s = watch.seconds();
+  const std::string json = report::study_json(report);
+  print(args.json ? json : report::study_text(report));
+  return std::max(json_file.wanted() ? json_file.write(json) : kDone, page.write(json));
+}
+
+}  // namespace
+
+void add_study(CLI::App& app, const std::string& typed, int& exit) {
+  auto args = std::make_shared<Arguments>();
+  args->page.typed = typed;
+  CLI::App* command = app.add_subcommand("study", "a shipped study, or one of your own");
+  command->add_option("study", args->study, "its name or file")->capture_default_str();
+  command->add_option("--threads", args->threads, "simulations at the same time (default: as many as cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--set", args->sets, "change a parameter of all systems: path=value; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--json", args->json, "print JSON");
+  command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(refuse_no_name);
+  add_page_argument(*command, args->page);
+  command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
+  command->footer("Example:\n  infold study overlap");
+  command->callback([args, &exit] { exit = study_command(*args); });
+}
+
+}  // namespace infold::cli

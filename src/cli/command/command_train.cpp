@@ -1,0 +1,104 @@
+// infold train: one step of a model on the GPUs of a system.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/app.h"
+#include "cli/interrupt.h"
+#include "cli/outcome.h"
+#include "cli/page.h"
+#include "cli/progress.h"
+#include "cli/stopwatch.h"
+#include "cli/systems.h"
+#include "cli/trace_file.h"
+#include "cli/train_options.h"
+#include "report/step_report.h"
+#include "report/train_report.h"
+#include "study/step/step_run.h"
+#include "study/step/train_run.h"
+
+namespace infold::cli {
+
+namespace {
+
+/// Without communication there is more to say of the kernels.
+int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
+  const Stopwatch watch(args.no_timing);
+  const gpu::GpuSpec& gpu = setup.system.machine.gpu;
+  auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()},
+                            [](double) { return !interrupted(); });
+  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  auto& result = std::get<study::TrainResult>(outcome);
+  if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  const report::TrainReport report{.system = setup.system.name,
+                                   .gpu = gpu.name,
+                                   .model = setup.model.name,
+                                   .batch = args.batch,
+                                   .accumulate = args.accumulate,
+                                   .tokens = label_of(args, setup).tokens,
+                                   .dtype = args.dtype,
+                                   .fusion = args.fusion,
+                                   .optimizer = args.optimizer,
+                                   .result = result,
+                                   .wall_s = watch.seconds()};
+  print(args.json ? report::train_json(report) : report::train_text(report));
+  return std::max(page.wanted() ? page.write(report::train_json(report)) : kDone, trace.write());
+}
+
+int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
+  const Stopwatch watch(args.no_timing);
+  Progress progress;
+  setup.job.trace = trace.wanted() ? trace.spec() : page.recording();
+  auto outcome = study::run(setup.job, [&](double share) {
+    progress.show(setup.model.name, share);
+    return !interrupted();
+  });
+  progress.clear();
+  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  auto& result = std::get<study::StepResult>(outcome);
+  if (result.trace) {
+    page.add(*result.trace);
+    trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
+  }
+  const report::StepReport report{
+      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
+  print(args.json ? report::step_json(report) : report::step_text(report));
+  page.add(fmt::format("{} of {}", name_of(setup.job.method), setup.model.name), 0, result.links);
+  return std::max(page.wanted() ? page.write(report::step_json(report)) : kDone, trace.write());
+}
+
+int train_command(const TrainArguments& args) {
+  auto understood = understand(args);
+  if (const int* exit = std::get_if<int>(&understood)) return *exit;
+  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (setup.job.gpus > 1 && setup.methods.size() != 1)
+    return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
+  PageWriter page(args.page);
+  if (const int exit = page.open(); exit != kDone) return exit;
+  page.add(setup.system);
+  TraceWriter trace(args.trace, args.page.typed);
+  if (const int exit = trace.open(); exit != kDone) return exit;
+  return setup.job.gpus == 1 ? train_alone(args, setup, page, trace)
+                             : train_together(args, setup, page, trace);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, const std::string& typed, int& exit) {
+  auto args = std::make_shared<TrainArguments>();
+  args->page.typed = typed;
+  CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
+  add_train_arguments(*command, *args, /*several=*/false);
+  add_trace_arguments(*command, args->trace);
+  command->footer(
+      "Example:\n"
+      "  infold train --system dgx-a100 --model resnet50 --batch 256\n"
+      "  infold train --system hgx-h100 --model gpt2-xl --batch 1 --algo tree --sequential\n"
+      "  infold train --model bert-large --batch 32 --gpus 1 --fusion fused --optimizer adam");
+  command->callback([args, &exit] { exit = train_command(*args); });
+}
+
+}  // namespace infold::cli

@@ -1,0 +1,202 @@
+// Direct algorithms: everybody sends to everybody, one hop, no intermediary. Few steps and many bytes, so
+// they win where messages are small; all-to-all and barrier have no better way on a fabric that joins all
+// ranks.
+#include "coll/program/writing.h"
+
+namespace infold::coll {
+
+namespace {
+
+/// Folds what all others send with the own input, as many at a time as a step can take.
+void fold_all(int rank, int ranks, Step own, Steps& out) {
+  const auto groups = others_of(rank, ranks);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Step s = own;
+    s.from = groups[i];
+    s.writes_output = true;
+    s.held_offset = s.output_offset;
+    s.uses_input = i == 0;
+    s.uses_held = i > 0;
+    s.finishes = i + 1 == groups.size();
+    add(out, s);
+  }
+}
+
+/// Sends the own input to everybody else.
+void send_all(int rank, int ranks, Step own, Steps& out) {
+  for (const Peers& peers : others_of(rank, ranks)) {
+    Step s = own;
+    s.to = peers;
+    s.uses_input = true;
+    add(out, s);
+  }
+}
+
+/// Writes one rank's steps on one channel.
+struct Writer {
+  const Request& request;
+  int rank;
+  int channel;
+  int n;
+  Part part;  ///< of the vector, or of each share of it
+  Steps& out;
+
+  sim::Bytes share(int of) const { return request.bytes / n * of; }
+
+  /// `send` and `receive` add the steps of a chunk to a list.
+  template <class Send, class Receive>
+  void for_chunks(Send send, Receive receive) const {
+    std::vector<Steps> sends;
+    std::vector<Steps> receives;
+    for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+      send(step_at(begin, bytes), sends.emplace_back());
+      receive(step_at(begin, bytes), receives.emplace_back());
+    });
+    interleave(sends, receives, request.tuning, out);
+  }
+
+  /// One shot: everybody gets everything and reduces all of it.
+  void all_reduce() {
+    for_chunks([&](const Step& chunk, Steps& list) { send_all(rank, n, chunk, list); },
+               [&](const Step& chunk, Steps& list) { fold_all(rank, n, chunk, list); });
+  }
+
+  void reduce_scatter() {
+    const auto send = [&](const Step& chunk, Steps& list) {
+      for (int d = 0; d < n - 1; ++d) {
+        const int to = nth_other(rank, d + channel, n);
+        Step s = chunk;
+        s.input_offset += share(to);
+        s.to = {to};
+        s.uses_input = true;
+        add(list, s);
+      }
+    };
+    for_chunks(send, [&](Step chunk, Steps& list) {
+      chunk.input_offset += share(rank);
+      fold_all(rank, n, chunk, list);
+    });
+  }
+
+  /// Nobody stores into another's output before that rank's kernel has begun.
+  void wait_for_all() {
+    for (const Peers& peers : others_of(rank, n)) add_flag(out, {}, peers);
+    for (const Peers& peers : others_of(rank, n)) add_flag(out, peers, {});
+  }
+  void wait_for_data(sim::Bytes bytes, Steps& list) const {
+    for (const Peers& peers : others_of(rank, n)) {
+      Step s;
+      s.bytes = bytes;
+      s.from = peers;
+      s.landed = true;
+      add(list, s);
+    }
+  }
+
+  /// The own share, straight into every output.
+  void all_gather() {
+    wait_for_all();
+    const auto send = [&](Step s, Steps& list) {
+      s.output_offset += share(rank);
+      s.uses_input = s.lands = s.writes_output = true;
+      for (const Peers& peers : others_of(rank, n)) {
+        s.to = peers;
+        add(list, s);
+        s.writes_output = false;
+      }
+    };
+    for_chunks(send, [&](const Step& chunk, Steps& list) { wait_for_data(chunk.bytes, list); });
+  }
+
+  void all_to_all() {
+    wait_for_all();
+    const auto send = [&](const Step& chunk, Steps& list) {
+      for (int d = -1; d < n - 1; ++d) {
+        const int to = d < 0 ? rank : nth_other(rank, d + channel, n);
+        Step s = chunk;
+        s.input_offset += share(to);
+        s.output_offset += share(rank);
+        s.uses_input = true;
+        if (to == rank) {
+          s.writes_output = true;
+        } else {
+          s.to = {to};
+          s.lands = true;
+        }
+        add(list, s);
+      }
+    };
+    for_chunks(send, [&](const Step& chunk, Steps& list) { wait_for_data(chunk.bytes, list); });
+  }
+
+  void broadcast() {
+    for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+      Step s = step_at(begin, bytes);
+      s.writes_output = true;
+      if (rank != request.root) {
+        s.from = {request.root};
+        add(out, s);
+        return;
+      }
+      s.uses_input = true;
+      for (const Peers& peers : others_of(rank, n)) {
+        s.to = peers;
+        add(out, s);
+        s.writes_output = false;
+      }
+    });
+  }
+
+  void reduce() {
+    for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+      Step s = step_at(begin, bytes);
+      if (rank == request.root) {
+        fold_all(rank, n, s, out);
+        return;
+      }
+      s.uses_input = true;
+      s.to = {request.root};
+      add(out, s);
+    });
+  }
+};
+
+}  // namespace
+
+Program write_direct(const Request& request) {
+  const int n = request.ranks();
+  Program program = blank_program(request, channels_for(request.tuning, request.bytes));
+  const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
+  for (int channel = 0; channel < program.channels; ++channel) {
+    for (int rank = 0; rank < n; ++rank) {
+      Writer w{
+          request, rank, channel, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
+      switch (request.collective) {
+        case Collective::kAllReduce:
+          w.all_reduce();
+          break;
+        case Collective::kReduceScatter:
+          w.reduce_scatter();
+          break;
+        case Collective::kAllGather:
+          w.all_gather();
+          break;
+        case Collective::kBroadcast:
+          w.broadcast();
+          break;
+        case Collective::kReduce:
+          w.reduce();
+          break;
+        case Collective::kAllToAll:
+          w.all_to_all();
+          break;
+        case Collective::kBarrier:
+          w.wait_for_all();
+          break;
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace infold::coll

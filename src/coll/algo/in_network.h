@@ -1,0 +1,57 @@
+// What the in-network algorithms share when they write programs. Internal to coll/.
+#pragma once
+
+#include "coll/program/writing.h"
+
+namespace infold::coll {
+
+/// What switches can know as one range: they count its bytes in 32 bits.
+inline constexpr sim::Bytes kMostInNetwork = sim::Bytes::gib(2);
+
+/// A program that a GPU's collective engine walks: the same steps for every rank.
+inline Program engine_program(const Request& request, const std::vector<Step>& steps) {
+  Program p = blank_program(request, 1);
+  p.engine = Engine::kCollectiveEngine;
+  for (auto& list : p.lists) list = steps;
+  return p;
+}
+
+inline Step meet() {
+  Step s;
+  s.net = NetOp::kMeet;
+  return s;
+}
+
+/// Steps of one kind that cover the vector, or every rank's share of it.
+inline void add_in_network(std::vector<Step>& steps, const Request& request, NetOp op, NetWho who) {
+  const bool shares = who == NetWho::kOwner;
+  const int n = shares ? request.ranks() : 1;
+  const sim::Bytes whole = request.bytes / n;
+  const sim::Bytes most{kMostInNetwork.count() / n / kVector * kVector};
+  for_pieces({sim::Bytes{}, whole}, most, [&](sim::Bytes begin, sim::Bytes bytes) {
+    Step s = step_at(begin, bytes * n);
+    s.net = op;
+    s.who = who;
+    s.stride = shares ? whole : sim::Bytes{};
+    s.finishes = op != NetOp::kMulticast;
+    s.uses_input = s.writes_output = true;
+    add(steps, s);
+  });
+}
+
+/// Who gets what in a collective that reduces.
+inline NetWho who_gets(Collective c) {
+  return c == Collective::kAllReduce ? NetWho::kAll
+         : c == Collective::kReduce  ? NetWho::kRoot
+                                     : NetWho::kOwner;
+}
+
+/// The steps of collectives that only multicast or only meet. Outputs may be stored into when all have come.
+inline void add_multicast(std::vector<Step>& steps, const Request& request) {
+  steps.push_back(meet());
+  if (request.collective != Collective::kBarrier)
+    add_in_network(steps, request, NetOp::kMulticast,
+                   request.collective == Collective::kBroadcast ? NetWho::kRoot : NetWho::kOwner);
+}
+
+}  // namespace infold::coll

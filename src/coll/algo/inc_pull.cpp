@@ -1,0 +1,18 @@
+// Pull: each rank asks for the sum of its part, which the switches collect from all, and spreads it. Inputs
+// are read by others, so all must have come before the first is asked for.
+#include "coll/algo/in_network.h"
+
+namespace infold::coll {
+
+Program write_inc_pull(const Request& request) {
+  std::vector<Step> steps;
+  if (reduces(request.collective)) {
+    steps.push_back(meet());
+    add_in_network(steps, request, NetOp::kLoadReduce, who_gets(request.collective));
+  } else {
+    add_multicast(steps, request);
+  }
+  return engine_program(request, steps);
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,129 @@
+// The ring algorithm: chunks go round, folded on the first way round and copied on the second.
+// Each rank sends to its successor only, so every link carries the same and none carries more.
+#include "coll/algo/algorithms.h"
+#include "coll/algo/ring_steps.h"
+#include "coll/algo/rings.h"
+
+namespace infold::coll {
+
+namespace {
+
+void all_reduce(RingWriter& w, const Request& request, Part part) {
+  while (part.begin < part.end) {
+    // The window: a chunk for each rank, less at the end of the message.
+    const sim::Bytes left = part.end - part.begin;
+    const sim::Bytes chunk = chunk_of(request.tuning, sim::Bytes{(left.count() + w.ranks() - 1) / w.ranks()});
+    const auto share = [&](int behind) {
+      const int rank = w.rank(behind);
+      const sim::Bytes begin = sim::min(part.end, part.begin + chunk * rank);
+      return step_at(begin, sim::min(part.end, part.begin + chunk * (rank + 1)) - begin);
+    };
+    fold_round(w, share, {.held = false, .finishes = true, .pass_on = true});
+    copy_round(w, share);
+    part.begin = sim::min(part.end, part.begin + chunk * w.ranks());
+  }
+}
+
+void reduce_scatter(RingWriter& w, const Request& request, Part part) {
+  const sim::Bytes block = request.bytes / w.ranks();
+  for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+    const auto share = [&](int behind) {
+      Step s = step_at(begin, bytes);
+      s.input_offset = block * w.rank(behind) + begin;
+      return s;
+    };
+    fold_round(w, share, {.held = false, .finishes = true, .pass_on = false});
+  });
+}
+
+void all_gather(RingWriter& w, const Request& request, Part part) {
+  const sim::Bytes block = request.bytes / w.ranks();
+  for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+    const auto share = [&](int behind) {
+      Step s = step_at(begin, bytes);
+      s.output_offset = block * w.rank(behind) + begin;
+      return s;
+    };
+    Step own = share(0);
+    own.to = {w.to()};
+    own.uses_input = own.writes_output = true;
+    w.add(own);
+    copy_round(w, share);
+  });
+}
+
+/// A chain that starts at the root, or ends there.
+void chain(RingWriter& w, const Request& request, Part part) {
+  const bool reduce = request.collective == Collective::kReduce;
+  const bool root = w.self() == request.root;
+  const bool first = reduce ? w.from() == request.root : root;
+  const bool last = reduce ? root : w.to() == request.root;
+  const sim::Bytes piece = pipelined_piece(request.tuning, part.end - part.begin, w.ranks() - 1);
+  for_pieces(part, piece, [&](sim::Bytes begin, sim::Bytes bytes) {
+    Step s = step_at(begin, bytes);
+    if (!first) s.from = {w.from()};
+    if (!last) s.to = {w.to()};
+    s.uses_input = reduce || root;
+    s.writes_output = !reduce || root;
+    s.finishes = reduce && root;
+    w.add(s);
+  });
+}
+
+/// A token goes round twice: on the first way it gathers everybody, on the second it sets everybody free.
+void barrier(const RingWriter& w, std::vector<Step>& out) {
+  const bool first = w.self() == 0;
+  for (int round = 0; round < 2; ++round) {
+    if (first) add_flag(out, {}, {w.to()});
+    add_flag(out, {w.from()}, first ? Peers{} : Peers{w.to()});
+  }
+}
+
+/// As many channels on every ring, so that every ring's links carry the same.
+int whole_rounds(int channels, int rings) {
+  return channels < rings ? channels : channels - channels % rings;
+}
+
+}  // namespace
+
+Program write_ring(const Request& request) {
+  const int n = request.ranks();
+  // What is cut over the channels: the vector, or each rank's share of it.
+  const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
+  const auto rings = find_rings(*request.fabric, request.gpus);
+  // With LL a thread's least is meant of each rank's chunk, as the library has it.
+  const sim::Bytes for_threads = request.tuning.protocol == Protocol::kLl ? request.bytes / n : request.bytes;
+  Program program = blank_program(
+      request, whole_rounds(channels_for(request.tuning, for_threads), static_cast<int>(rings.size())));
+  for (int channel = 0; channel < program.channels; ++channel) {
+    const auto& order = rings[static_cast<std::size_t>(channel) % rings.size()];
+    const Part part = part_of(cut, channel, program.channels);
+    for (int place = 0; place < n; ++place) {
+      auto& list = program.steps(order[static_cast<std::size_t>(place)], channel);
+      RingWriter w(order, place, list);
+      switch (request.collective) {
+        case Collective::kAllReduce:
+          all_reduce(w, request, part);
+          break;
+        case Collective::kReduceScatter:
+          reduce_scatter(w, request, part);
+          break;
+        case Collective::kAllGather:
+          all_gather(w, request, part);
+          break;
+        case Collective::kBroadcast:
+        case Collective::kReduce:
+          chain(w, request, part);
+          break;
+        case Collective::kBarrier:
+          barrier(w, list);
+          break;
+        case Collective::kAllToAll:
+          break;  // not offered
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,61 @@
+// An executor is who carries out one program on the GPUs of its ranks: SM workgroups, or another engine.
+// Execution picks it by the program's engine; whoever runs a collective sees only the Execution.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/engine/buffers.h"
+#include "coll/program/program.h"
+#include "coll/program/values.h"
+#include "gpu/machine.h"
+#include "sim/trace.h"
+
+namespace infold::coll {
+
+/// How workgroups spent the time in which they held an SM, all together.
+struct Residency {
+  sim::Time resident;
+  sim::Time waiting;  ///< for data, for room, for acknowledgements
+
+  Residency& operator+=(const Residency& o) {
+    resident += o.resident;
+    waiting += o.waiting;
+    return *this;
+  }
+};
+
+/// What an executor works on. All that is referred to outlives the executor.
+struct ExecutorContext {
+  gpu::Machine& machine;
+  const Program& program;
+  const std::vector<int>& gpus;  ///< rank r is GPU gpus[r]
+  Buffers& buffers;
+  Values* values = nullptr;                     ///< null: timing only
+  sim::TraceRecorder* trace = nullptr;          ///< null: tracing off
+  std::size_t stream = 0;                       ///< which of its GPUs' communication streams
+  std::function<void(int rank)> rank_finished;  ///< to be called once a rank, when it is through
+
+  gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
+  /// Puts work that takes no SM on a rank's stream: an engine does it, from its begin to engine_done.
+  void enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const;
+  /// A track at a rank's GPU, with the stream's number where it is not the first. Requires: trace.
+  sim::TraceRecorder::TrackId trace_track(int rank, const std::string& label) const;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// The host has enqueued the collective on this rank's stream at `at`, now or later.
+  virtual void enqueue(int rank, sim::Time at) = 0;
+  /// Of the workgroups that are done.
+  virtual Residency residency() const = 0;
+  virtual std::vector<std::string> who_waits() const = 0;
+};
+
+/// The executor of the program's engine.
+std::unique_ptr<Executor> make_executor(ExecutorContext context);
+
+}  // namespace infold::coll

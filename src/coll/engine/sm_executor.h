@@ -1,0 +1,53 @@
+// SM workgroups as an executor: a kernel on each rank's GPU, one workgroup a channel, each owning its SM.
+#pragma once
+
+#include <vector>
+
+#include "coll/engine/connection_set.h"
+#include "coll/engine/executor.h"
+#include "gpu/kernel/kernel.h"
+
+namespace infold::coll {
+
+class SmExecutor final : public Executor, public RunnerOwner, public sim::Handler {
+ public:
+  explicit SmExecutor(ExecutorContext context);
+
+  /// A rank's kernel starts when the stream has come to it and SMs are free.
+  void enqueue(int rank, sim::Time at) override;
+  Residency residency() const override { return residency_; }
+  std::vector<std::string> who_waits() const override { return connection_set_.who_waits(); }
+
+ private:
+  /// A rank's kernel: one workgroup a channel.
+  class RankKernel final : public gpu::Work {
+   public:
+    RankKernel(SmExecutor& owner, int rank) : owner_(owner), rank_(rank) {}
+    void begin(gpu::KernelId id, int) override { id_ = id; }
+    void start(int channel, int sm) override { owner_.workgroup_started(rank_, channel, sm); }
+    void finished(int) override { owner_.context_.rank_finished(rank_); }
+    gpu::KernelId id() const { return id_; }
+
+   private:
+    SmExecutor& owner_;
+    int rank_;
+    gpu::KernelId id_ = 0;
+  };
+  struct Workgroup {
+    gpu::CopyPipeline* pipeline = nullptr;
+    int sm = 0;
+    sim::Time started;
+  };
+
+  void handle(std::uint32_t workgroup) override;
+  void workgroup_started(int rank, int channel, int sm);
+  void runner_done(Runner& runner) override;
+
+  ExecutorContext context_;
+  ConnectionSet connection_set_;
+  std::vector<Workgroup> workgroups_;  // rank · channels + channel
+  std::vector<RankKernel> kernels_;
+  Residency residency_;
+};
+
+}  // namespace infold::coll

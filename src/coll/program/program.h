@@ -1,0 +1,136 @@
+// A program: what an algorithm tells every rank to do, as data. Per rank and channel a list of steps;
+// each channel of a rank runs on a workgroup of its own, one step after the other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coll/program/collective.h"
+#include "coll/program/engine.h"
+#include "coll/program/tuning.h"
+#include "sim/check.h"
+#include "sim/units.h"
+
+namespace infold::coll {
+
+/// The ranks that one step receives from or sends to, in order. As many as a workgroup can serve at once,
+/// NCCL's limit: a thread holds a register for every stream it folds and an address for every one it stores.
+class Peers {
+ public:
+  static constexpr int kMost = 7;
+  constexpr Peers() = default;
+  constexpr Peers(std::initializer_list<int> ranks) {
+    for (int rank : ranks) add(rank);
+  }
+  constexpr void add(int rank) {
+    INFOLD_CHECK(count_ < kMost, "a step has at most seven peers each way");
+    ranks_[count_++] = static_cast<std::int16_t>(rank);
+  }
+  constexpr int size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr bool full() const { return count_ == kMost; }
+  constexpr int operator[](int i) const { return ranks_[static_cast<std::size_t>(i)]; }
+  constexpr const std::int16_t* begin() const { return ranks_.data(); }
+  constexpr const std::int16_t* end() const { return ranks_.data() + count_; }
+  bool operator==(const Peers&) const = default;
+
+ private:
+  std::array<std::int16_t, kMost> ranks_{};
+  std::uint8_t count_ = 0;
+};
+
+/// What a step asks of switches that reduce. Such steps are the same on every rank, and concern all of them.
+enum class NetOp : std::uint8_t { kNone, kMeet, kReduceWrite, kLoadReduce, kMulticast };
+inline constexpr std::array kNetOpNames = {
+    sim::Named{NetOp::kNone, "none", "nothing"},
+    sim::Named{NetOp::kMeet, "meet", "nobody goes on before all have come; moves no data"},
+    sim::Named{NetOp::kReduceWrite, "reduce-write", "every rank pushes its input; outputs get the sum"},
+    sim::Named{NetOp::kLoadReduce, "load-reduce", "who is home of a part asks for its sum; outputs get it"},
+    sim::Named{NetOp::kMulticast, "multicast", "input is stored in all outputs"},
+};
+constexpr std::span<const sim::Named<NetOp>> names_of(NetOp) {
+  return kNetOpNames;
+}
+
+/// Whose output gets a sum, or whose input is multicast.
+enum class NetWho : std::uint8_t { kAll, kRoot, kOwner };
+inline constexpr std::array kNetWhoNames = {
+    sim::Named{NetWho::kAll, "all", "every rank's"},
+    sim::Named{NetWho::kRoot, "root", "the root's"},
+    sim::Named{NetWho::kOwner, "owner", "each rank's, of an equal share of the bytes"},
+};
+constexpr std::span<const sim::Named<NetWho>> names_of(NetWho) {
+  return kNetWhoNames;
+}
+
+/// One step. Its value is the fold of what arrives from each of `from`, of this rank's input where it uses
+/// that, and of what it holds from earlier steps where it uses that; it goes to the output, to each of `to`,
+/// or both. Without bytes it is a mere flag: a signal, a wait.
+struct Step {
+  Peers from;
+  Peers to;
+  bool uses_input = false;
+  bool uses_held = false;  ///< reads back the output or scratch memory, at `held_offset`
+  bool writes_output = false;
+  bool finishes = false;  ///< the value is complete: an average is divided here
+  bool lands = false;     ///< stored straight into the receivers' output memory, at `output_offset`
+  bool landed = false;    ///< what arrives was stored there by its sender: only the flag is waited for
+  sim::Bytes bytes;
+  sim::Bytes input_offset;
+  sim::Bytes held_offset;
+  sim::Bytes output_offset;  ///< beyond the output lies the program's scratch memory
+  sim::Bytes stride;         ///< in-network, kOwner: from one rank's share to the next in the longer vector
+  NetOp net = NetOp::kNone;
+  NetWho who = NetWho::kAll;
+  sim::Bytes stage;  ///< in-network, on SMs: by way of a registered buffer, so much of a part at a time
+
+  bool receives() const { return !from.empty(); }
+  bool sends() const { return !to.empty(); }
+  /// Nothing passes through the workgroup: it waits for flags, or sets them.
+  bool only_flags() const { return bytes == sim::Bytes{} || landed; }
+  bool in_network() const { return net != NetOp::kNone; }
+  int loads() const { return landed ? 0 : from.size() + int{uses_input} + int{uses_held}; }
+  bool operator==(const Step&) const = default;
+};
+
+/// "send", "recv-reduce-send", "recv-copy-send", "copy", "signal", "wait", ...
+std::string name_of(const Step& step);
+
+struct Program {
+  Collective collective = Collective::kAllReduce;
+  sim::Bytes bytes;
+  int ranks = 0;
+  int channels = 0;
+  Engine engine = Engine::kSm;  ///< who carries it out
+  int root = 0;                 ///< of a broadcast or a reduction to one rank
+  sim::Bytes scratch;           ///< memory that each rank needs beyond its output
+  Tuning tuning;  ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
+  std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
+
+  /// How data lie in receive buffers.
+  gpu::Encoding encoding() const {
+    return engine == Engine::kAce ? at_ports() : encoding_of(tuning.protocol);
+  }
+  /// Its switches must be able to reduce. A program without steps is one too if its engine serves no other.
+  bool in_network() const {
+    if (engine == Engine::kCollectiveEngine) return true;
+    return std::ranges::any_of(lists, [](const auto& l) { return !l.empty() && l.front().in_network(); });
+  }
+  /// SMs that it holds on each GPU.
+  int sms() const { return engine == Engine::kSm ? channels : 0; }
+  std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }
+  const std::vector<Step>& steps(int rank, int channel) const { return lists[index(rank, channel)]; }
+
+ private:
+  std::size_t index(int rank, int channel) const {
+    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(channels) +
+           static_cast<std::size_t>(channel);
+  }
+};
+
+}  // namespace infold::coll

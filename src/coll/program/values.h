@@ -1,0 +1,82 @@
+// The memory of functional mode: every rank's input and output vectors, generated and checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "coll/dtype.h"
+#include "coll/program/collective.h"
+#include "sim/units.h"
+
+namespace infold::coll {
+
+class Values {
+ public:
+  /// The bytes of simulator memory that a checked run of this size needs at most.
+  static std::int64_t memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch = {});
+
+  /// What to fill and compare. Inputs are whole numbers that make every result exact in any order, so that
+  /// equality can be asked for; `real` ones are not, and results are compared within what rounding allows.
+  struct Kind {
+    DataType type = DataType::kFp32;
+    ReduceOp op = ReduceOp::kSum;
+    bool real = false;
+    int root = 0;
+    sim::Bytes scratch = {};  ///< beyond its output, that the program needs on every rank
+  };
+  Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed);
+  Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
+      : Values(collective, bytes, ranks, Kind{.type = type, .op = op}, seed) {}
+
+  DataType type() const { return type_; }
+  ReduceOp op() const { return op_; }
+  int ranks() const { return ranks_; }
+  std::span<std::byte> input(int rank) { return inputs_[static_cast<std::size_t>(rank)]; }
+  /// The rank's output, and behind it its scratch memory.
+  std::span<std::byte> memory(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
+  std::span<std::byte> output(int rank) {
+    return memory(rank).first(output_elements_ * static_cast<std::size_t>(size_of(type_).count()));
+  }
+
+  /// Elements, over all ranks, that are not what they must be. Sums over more ranks than a type can count
+  /// (bf16: 256) get a tolerance, as real inputs do.
+  std::uint64_t wrong() const;
+  /// How far sums and averages are from exact ones, relative to the sum of the magnitudes they are made of.
+  struct Error {
+    double largest = 0;
+    double mean = 0;
+  };
+  /// Requires: the collective reduces, by sum or average, and not integers.
+  Error error() const;
+
+ private:
+  /// What an output element must be, within a tolerance that is 0 unless rounding depends on the order.
+  struct Expected {
+    double value;
+    double tolerance;
+  };
+  Expected expected(int rank, std::size_t element) const;
+  Expected expected_integer(std::size_t at) const;
+  Expected expected_real(std::size_t at) const;
+  /// The exact sum or average, and the sum or average of magnitudes.
+  struct Exact {
+    double value = 0;
+    double magnitude = 0;
+  };
+  Exact exact(std::size_t at) const;
+  double input_at(int rank, std::size_t element) const;
+
+  Collective collective_;
+  int ranks_;
+  DataType type_;
+  ReduceOp op_;
+  bool real_;
+  int root_;
+  std::size_t output_elements_;
+  std::vector<std::vector<std::byte>> inputs_;
+  std::vector<std::vector<std::byte>> outputs_;
+};
+
+}  // namespace infold::coll

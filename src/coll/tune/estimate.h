@@ -1,0 +1,37 @@
+// How long a program will take, about, from the machine's figures alone: what `auto` chooses by.
+//
+// The steps are walked slice by slice in order of time, with the waits that the protocol has, but without
+// packets: slices under way share links as a fluid, and latencies are sums over the way. A hundred times
+// faster than simulating; exact where nothing but latency or one link counts, and a few per cent off in
+// between.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "coll/program/program.h"
+#include "gpu/machine_spec.h"
+#include "net/topology/blueprint.h"
+#include "net/topology/routes.h"
+
+namespace infold::coll {
+
+class Estimator {
+ public:
+  /// All three must outlive it.
+  Estimator(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes)
+      : machine_(machine), fabric_(fabric), routes_(routes) {}
+
+  /// From the stream's reaching the collective to the last rank's end; `gpus[r]` is rank r's GPU.
+  /// Never, if that is not before `limit`, or as soon as `keep_going` says no.
+  sim::Time time(const Program& program, std::span<const int> gpus, sim::Time limit = sim::Time::never(),
+                 const std::function<bool()>& keep_going = {}) const;
+
+ private:
+  const gpu::MachineSpec& machine_;
+  const net::Blueprint& fabric_;
+  const net::Routes& routes_;
+};
+
+}  // namespace infold::coll

@@ -1,0 +1,142 @@
+// The ways between ranks, as shares of links, and who competes for them.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "coll/tune/fluid_simulation.h"
+
+namespace infold::coll {
+
+/// All links that the packets of one flow spread over, hop by hop. Parallel links are one resource.
+FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const net::Routes& routes, int from,
+                                          int to) {
+  Way way;
+  const auto end = static_cast<net::NodeId>(to);
+  std::map<net::NodeId, double> at = {{static_cast<net::NodeId>(from), 1.0}};
+  while (!at.contains(end)) {
+    std::map<net::NodeId, double> next;
+    for (const auto& [node, share] : at) {
+      const auto links = routes.candidates(routes.hop(node, end));
+      const std::vector<net::LinkId> key(links.begin(), links.end());
+      const auto [place, added] = resources_.try_emplace(key, 0);
+      if (added) place->second = fluid_.add_resource(link_rate_ * static_cast<double>(links.size()));
+      if (way.shares.empty()) way.lanes = static_cast<double>(links.size());
+      way.shares.push_back({place->second, share});
+      for (const net::LinkId link : links) {
+        const net::Cable& cable = fabric.cables[link / 2];
+        next[link % 2 == 0 ? cable.b : cable.a] += share / static_cast<double>(links.size());
+      }
+    }
+    way.latency += machine_.fabric.link.latency;
+    if (!fabric.is_gpu(next.begin()->first)) way.latency += machine_.fabric.switch_chip.latency;
+    at = std::move(next);
+  }
+  return way;
+}
+
+/// Bytes a picosecond: memory's, or L2's where all that a rank touches stays there.
+double FluidSimulation::memory_rate() const {
+  const gpu::GpuSpec& gpu = machine_.gpu;
+  const BufferSizes sizes = buffer_sizes(program_.collective, program_.bytes, program_.ranks);
+  const sim::Bytes touched = sizes.input + sizes.output + program_.scratch + program_.bytes;
+  const double l2 = static_cast<double>(gpu.l2.slices * gpu.l2.slice_port.count()) *
+                    static_cast<double>(gpu.clock.count_hz()) * 1e-12;
+  if (touched <= gpu.l2.capacity / gpu.l2.copies) return l2;
+  const double refreshed = 1 - gpu.hbm.refresh.in_s() / gpu.hbm.refresh_interval.in_s();
+  return std::min(l2, static_cast<double>(gpu.hbm.bandwidth.count_bytes_per_s()) * 1e-12 * refreshed);
+}
+
+/// The share of its time that a switch's input is not blocked by blocks for outputs that others use. Inputs
+/// that send to one output each take turns by themselves; with several, a buffer of w blocks can pass on the
+/// w-th when the first must wait. Saturation of such switches: Karol, Hluchyj and Morgan 1987 (one block, by
+/// number of outputs: 0.75, 0.66, 0.62 for 2, 4, 8; the fit below gives 0.70, 0.63, 0.61); Hluchyj and Karol
+/// 1988 (by number of blocks, here as a power). Rough, but only choices rest on it, never a result.
+double FluidSimulation::through_switches() const {
+  const net::FabricSpec& fabric = machine_.fabric;
+  // How many others a rank sends to at once: its channels side by side, step by step.
+  double sum = 0;
+  double bytes = 0;
+  for (int rank = 0; rank < program_.ranks; ++rank) {
+    std::vector<std::set<int>> others;
+    std::vector<double> weights;
+    for (int channel = 0; channel < program_.channels; ++channel) {
+      std::size_t k = 0;
+      for (const Step& s : program_.steps(rank, channel)) {
+        if (!s.sends() || s.only_flags()) continue;
+        if (k == others.size()) others.emplace_back(), weights.emplace_back();
+        others[k].insert(s.to.begin(), s.to.end());
+        weights[k++] += static_cast<double>(s.bytes.count() * s.to.size());
+      }
+    }
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      sum += static_cast<double>(others[k].size()) * weights[k];
+      bytes += weights[k];
+    }
+  }
+  const double outputs = bytes > 0 ? sum / bytes : 1;
+  const double one_block = 0.586 + 0.414 / (1 + 2.5 * (outputs - 1));
+  const double blocks = std::max(1.0, static_cast<double>(fabric.switch_chip.buffer.count()) /
+                                          static_cast<double>(fabric.interleave_block.count()));
+  return 1 - (1 - one_block) / std::pow(blocks, 0.58);
+}
+
+void FluidSimulation::connect(const net::Blueprint& fabric, const net::Routes& routes,
+                              std::span<const int> gpus) {
+  std::map<std::array<int, 3>, std::size_t> known;
+  std::map<std::array<int, 2>, std::size_t> known_ways;
+  const auto walker_of = [&](int rank, int channel) {
+    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.channels) +
+           static_cast<std::size_t>(channel);
+  };
+  const auto pipe_of = [&](int from, int to, int channel) {
+    const auto [place, added] = known.try_emplace({from, to, channel}, pipes_.size());
+    if (!added) return place->second;
+    const auto [known_way, is_new] = known_ways.try_emplace({from, to}, ways_.size());
+    if (is_new) {
+      ways_.push_back(
+          way(fabric, routes, gpus[static_cast<std::size_t>(from)], gpus[static_cast<std::size_t>(to)]));
+    }
+    Pipe p;
+    p.slots.resize(slots_);
+    p.way = known_way->second;
+    p.sender = walker_of(from, channel);
+    p.receiver = walker_of(to, channel);
+    pipes_.push_back(std::move(p));
+    return place->second;
+  };
+  for (std::size_t w = 0; w < walkers_.size(); ++w) {
+    const int rank = static_cast<int>(w) / program_.channels;
+    const int channel = static_cast<int>(w) % program_.channels;
+    for (const Step& s : program_.lists[w]) {
+      walkers_[w].first.push_back(walkers_[w].pipes.size());
+      for (int from : s.from) walkers_[w].pipes.push_back(pipe_of(from, rank, channel));
+      for (int to : s.to) walkers_[w].pipes.push_back(pipe_of(rank, to, channel));
+    }
+  }
+}
+
+/// How a walker's stores are divided over its pipes says how many of all walkers' stores compete for a pipe's
+/// first links, if all send at once.
+void FluidSimulation::count_rivals() {
+  std::vector<double> through(walkers_.size());  // bytes that pass a walker and are sent on, once or more
+  std::vector<double> bytes(pipes_.size());
+  for (std::size_t w = 0; w < walkers_.size(); ++w) {
+    for (std::size_t i = 0; i < program_.lists[w].size(); ++i) {
+      const Step& s = program_.lists[w][i];
+      const auto n = static_cast<double>(s.bytes.count());
+      if (s.sends()) through[w] += n;
+      for (int t = 0; t < s.to.size(); ++t)
+        bytes[walkers_[w].pipes[walkers_[w].first[i] + static_cast<std::size_t>(s.from.size() + t)]] += n;
+    }
+  }
+  std::map<std::uint32_t, double> competing;  // by the resource that pipes begin with
+  const auto load = [&](std::size_t p) {
+    const double all = through[pipes_[p].sender];
+    return all > 0 ? bytes[p] / all : 0;
+  };
+  for (std::size_t p = 0; p < pipes_.size(); ++p)
+    competing[ways_[pipes_[p].way].shares.front().resource] += load(p);
+  for (Pipe& p : pipes_) p.rivals = competing[ways_[p.way].shares.front().resource];
+}
+
+}  // namespace infold::coll

@@ -1,0 +1,36 @@
+// Text from outside, made safe to look at: checked as UTF-8, and quoted for a message.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/yaml/diagnostic.h"
+
+namespace infold::config {
+
+/// Text for use in a message: one line, no control characters, shortened when longer than so many bytes.
+std::string shown(std::string_view text, std::size_t most = 60);
+/// The same in quotes.
+std::string quote(std::string_view text);
+
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
+std::vector<std::string> words_of(std::string_view command);
+
+struct TextFault {
+  Position at;
+  std::string why;
+};
+
+/// The first byte that has no place in a text file: NUL or another control character, invalid UTF-8.
+std::optional<TextFault> find_text_fault(std::string_view text);
+
+/// Has a control character; a string value must not, since it ends up on terminals and in reports.
+bool has_control_character(std::string_view text);
+
+}  // namespace infold::config

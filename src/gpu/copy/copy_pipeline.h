@@ -1,0 +1,148 @@
+// A communication workgroup's data path: it loads units of a move, and as each arrives sends it on.
+// Its speed is not a number but a consequence: bytes in flight ÷ memory latency, the SM's port, the
+// memory, and its turn at the links: a store holds its registers until the link has taken it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/copy/data_path.h"
+#include "gpu/copy/move.h"
+#include "gpu/memory/memory_system.h"
+#include "net/packet/network.h"
+#include "net/packet/payloads.h"
+#include "net/packet/ring_buffer.h"
+#include "sim/event_queue.h"
+
+namespace infold::gpu {
+
+class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
+ public:
+  /// When data can pass it: loads from memory, and what is polled for.
+  struct Port {
+    sim::Time load_free;
+    sim::Time poll_free;
+  };
+  struct Setup {
+    net::NodeId gpu = 0;
+    std::uint32_t sender = 0;  ///< which of the GPU's workgroups: takes turns at the links
+    sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
+    sim::Bytes outstanding = sim::Bytes::gib(1024);  ///< bytes of loads on their way to it, at most
+    sim::Bytes burst;                                ///< 0: packet by packet
+    sim::Bandwidth port;                             ///< of the SM, each way
+    sim::Time poll{};             ///< from data's being there to a polling warp's having them
+    sim::Bandwidth adders{};      ///< what is received on chip passes these to be added
+    sim::Bytes payload{};         ///< of a packet; 0: the fabric's
+    Port* shared_port = nullptr;  ///< null: the port is its own
+  };
+  CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
+               MoveTable& moves, net::Payloads* payloads);
+
+  void start(const Move& move, std::span<const Move> copies) override;
+  void start(const Move& move) { start(move, {}); }
+  bool idle() const { return !busy_; }
+  std::uint32_t sender() const override { return sender_; }
+  void available(sim::Bytes data) override;
+  sim::Time polled() const override { return polled_; }
+  /// Bytes it stored have left for the wire: there is room for more loads.
+  void departed(sim::Bytes bytes);
+  /// A move is settled: everything it stored is visible, or will be when the last acknowledgement is here.
+  void settled(MoveId id);
+
+ private:
+  /// Of the current move.
+  struct Unit {
+    sim::Time ready;  // when its loads are there
+    std::uint32_t offset;
+    std::uint32_t bytes;
+  };
+  /// Where units are stored to, if not here alone.
+  struct Target {
+    MoveId move = 0;
+    int to = Move::kNowhere;
+    std::uint64_t address = 0;
+    Encoding encoding;
+  };
+  /// What a unit of so much data takes.
+  struct Shape {
+    sim::Bytes data;
+    sim::Bytes stores;       // of the window
+    sim::Bytes loads;        // from memory, over all sources
+    sim::Time first_access;  // at the SM's port
+    sim::Time all_loads;     // likewise
+  };
+  /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
+  /// turns at the links.
+  static constexpr std::int64_t kGrain = 32;
+
+  /// Events: the first unit is there, or a move is complete (its id follows).
+  static constexpr std::uint32_t kLoaded = 0;
+  static constexpr std::uint32_t kComplete = 1;
+
+  void handle(std::uint32_t event) override;
+  /// Whether the next unit must wait for others of this pipeline to leave.
+  bool window_is_full() const {
+    const bool whole = unit_.data <= to_block_end_ && unit_.data <= to_load_ - loaded_;
+    return whole && in_flight_ > sim::Bytes{} && in_flight_ + unit_.stores > window_;
+  }
+  Shape shape_of(sim::Bytes data) const;
+  Target target_of(MoveId id) const;
+  void load_more();
+  void see_landed();
+  void await_first();
+  sim::Bytes even_unit(sim::Bytes unit) const;
+  void look_up_block();
+  void open_cursors(const Move& move);
+  void store(const Unit& unit);
+  sim::Bytes send(const Target& target, const Unit& unit, net::ValuesId values);
+  void issued();
+  void finish(MoveId id);
+
+  // There are hundreds of pipelines, so what a unit touches stands in few cache lines ...
+  net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
+  std::uint32_t seen_ = 0;         // of them, the first so many, whose received data are there
+  bool busy_ = false;
+  bool stores_here_ = false;  // the current move does
+  sim::EventQueue& events_;
+  MoveTable& moves_;
+  sim::Bytes on_the_way_;  // loads
+  // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
+  // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
+  std::int64_t stores_ = 1;
+  sim::Bytes in_flight_;
+  sim::Bytes window_;
+  sim::Bytes loaded_;            // of the current move
+  sim::Bytes to_load_;           // all of it
+  sim::Bytes to_block_end_;      // data from there to the end of its block of interleaved addresses
+  sim::Bytes sent_;              // encoded
+  Shape unit_;                   // of the current move
+  Target target_;                // likewise
+  std::int32_t polled_for_ = 0;  // of its loads, the first so many are waited for and not asked for
+  std::int32_t loads_ = 0;
+  MemorySystem& memory_;
+  Port& port_;
+  Port own_port_;
+  net::Network& network_;
+  net::Payloads* payloads_;         // null: values off
+  std::uint32_t payload_ = 0;       // of a packet
+  std::uint32_t largest_send_ = 0;  // more is sent in pieces
+  sim::Bytes outstanding_;          // as in Setup, as are these
+  std::uint32_t sender_;
+  net::NodeId gpu_;
+  MemorySystem::Cursor here_;
+  std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
+  // ... and what only some do.
+  Setup setup_;
+  sim::Bytes available_;        // received data of the current move that are there, if they carry flags
+  std::vector<MoveId> copies_;  // of the current move
+  sim::Pace port_pace_;
+  sim::Pace adder_pace_;
+  sim::Bytes interleave_block_;
+  sim::Bytes largest_unit_;
+  sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
+  sim::Time polled_;
+};
+
+}  // namespace infold::gpu

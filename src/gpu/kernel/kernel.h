@@ -1,0 +1,43 @@
+// A kernel: what it asks of the dispatcher, and what it is meant to compute and to move.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gpu/sm/launch.h"
+#include "sim/units.h"
+
+namespace infold::gpu {
+
+class Kernel : public Work {
+ public:
+  virtual ~Kernel() = default;
+  virtual Launch launch() = 0;
+  /// Operations of the mathematics, whatever a tile's edge adds to them.
+  virtual double flops() const = 0;
+  sim::Time began_at() const { return began_; }
+  sim::Time ended_at() const { return ended_; }
+  /// Workgroups that ran.
+  int grid() const { return grid_; }
+  /// How many times as many as ran at the same time.
+  int waves() const { return (grid_ + most_resident_ - 1) / most_resident_; }
+
+ protected:
+  void begin_at(sim::Time now, int workgroups) {
+    began_ = now;
+    grid_ = workgroups;
+  }
+  void end_at(sim::Time now, int most_resident) {
+    ended_ = now;
+    most_resident_ = most_resident;
+  }
+
+ private:
+  sim::Time began_;
+  sim::Time ended_;
+  int grid_ = 0;
+  int most_resident_ = 1;
+};
+
+}  // namespace infold::gpu

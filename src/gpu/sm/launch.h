@@ -1,0 +1,51 @@
+// What the dispatcher has to know of a kernel, and what it tells it.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/sm/actor.h"
+#include "sim/units.h"
+
+namespace infold::gpu {
+
+using KernelId = std::uint32_t;
+using StreamId = std::uint32_t;
+using EventId = std::uint32_t;
+
+/// What a workgroup takes of its SM while it is resident.
+struct Footprint {
+  int threads = 1024;
+  sim::Bytes shared_memory;
+  sim::Bytes registers;
+  bool whole_sm = false;  ///< as communication workgroups do: nobody else is on the SM meanwhile
+};
+
+enum class Residency : std::uint8_t {
+  kAny,       ///< workgroups run as SMs become free
+  kTogether,  ///< all must be resident at the same time (they wait for one another), so none starts earlier
+  kFree,      ///< the same, but the grid is cut to what fits beside the communication workgroups
+};
+
+/// What a kernel's workgroups do. Called by the dispatcher; finished workgroups are reported to it.
+class Work {
+ public:
+  /// Its turn has come; `workgroups` will run: as many as asked for, or fewer with Residency::kFree.
+  virtual void begin(KernelId id, int workgroups) = 0;
+  /// Workgroup `index` (0, 1, ...) is on an SM from now on, until Dispatcher::workgroup_done.
+  virtual void start(int index, int sm) = 0;
+  /// All workgroups are done; at most `most_resident` of them ran at the same time.
+  virtual void finished(int most_resident) = 0;
+
+ protected:
+  ~Work() = default;
+};
+
+struct Launch {
+  Work* work = nullptr;  ///< outlives the kernel
+  int workgroups = 1;  ///< 0: none, an engine does it; its turn has come with begin, it ends with engine_done
+  Footprint footprint;
+  Actor actor = Actor::kCompute;
+  Residency residency = Residency::kAny;
+};
+
+}  // namespace infold::gpu

@@ -1,0 +1,83 @@
+// A GPU's side of sums that the switches could not finish: it adds up what they send home, and asks for the
+// rest when that is slow to come.
+//
+// A switch that gave a contribution away can not know that what it still has is all there will be; only the
+// home GPU sees that the ranks are not complete. So it reminds the switches, less and less often, until they
+// are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "inc/inc_spec.h"
+#include "inc/key_index.h"
+#include "inc/policy_arithmetic.h"
+#include "inc/regions.h"
+#include "net/packet/network.h"
+#include "net/packet/payloads.h"
+#include "sim/event_queue.h"
+
+namespace infold::inc {
+
+class FallbackReducer final : public sim::Handler {
+ public:
+  class Client {
+   public:
+    /// Every rank's contribution to this block is in; `values` are empty when packets carry none. The
+    /// client now sends it to who wants it, e.g. as a multicast.
+    virtual void sum_finished(RegionId region, std::uint32_t offset, std::uint16_t payload,
+                              std::span<const std::byte> values) = 0;
+
+   protected:
+    ~Client() = default;
+  };
+
+  FallbackReducer(net::NodeId gpu, std::uint32_t sender, const IncSpec& spec, sim::EventQueue& events,
+                  net::Network& network, const Regions& regions, net::Payloads* payloads, Client& client);
+
+  /// A packet of kind partial is here. Takes its values.
+  void receive(const net::Packet& partial);
+  /// Sums that are not finished.
+  std::size_t open() const { return index_.size(); }
+  std::uint64_t partials = 0;
+  std::uint64_t reminders = 0;
+
+ private:
+  struct Piece {
+    std::uint16_t first = 0;
+    std::vector<std::byte> values;
+  };
+  struct Work {
+    Key key = 0;
+    std::uint16_t way = 0;
+    std::uint16_t payload = 0;
+    std::uint16_t count = 0;
+    bool open = false;
+    int reminded = 0;          // times since something came
+    std::uint32_t timers = 0;  // events still to come for this place
+    sim::Time wait;
+    sim::Time due;
+    std::vector<Piece> pieces;
+  };
+  static constexpr int kMostReminders = 16;
+  void handle(std::uint32_t work) override;
+  void set_timer(std::uint32_t id);
+  void finish(std::uint32_t id);
+
+  net::NodeId gpu_;
+  std::uint32_t sender_;
+  const IncSpec& spec_;
+  sim::EventQueue& events_;
+  net::Network& network_;
+  const Regions& regions_;
+  net::Payloads* payloads_;
+  Client& client_;
+  std::deque<Work> works_;
+  std::vector<std::uint32_t> free_;
+  KeyIndex index_;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace infold::inc

@@ -1,0 +1,343 @@
+// Queueing, arbitration and transmission: the hot path of the simulator.
+#include "net/packet/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "net/packet/network.h"
+#include "sim/check.h"
+
+namespace infold::net {
+
+Link::Link(Network& network, const Setup& setup)
+    : network_(network),
+      pace_(setup.rate),
+      delay_(setup.latency + setup.far_latency),
+      // Looking less far ahead costs events, and nothing else.
+      lookahead_ps_(
+          static_cast<std::uint32_t>(std::min<std::int64_t>(setup.lookahead.count_ps(), 0xffff'ffff))),
+      from_(setup.from),
+      to_(setup.to),
+      far_input_(static_cast<std::uint16_t>(setup.far_input)),
+      slipping_(network.packet_by_packet() ? std::uint8_t{0} : slipping_of(setup)),
+      packet_by_packet_(network.packet_by_packet()),
+      ordinary_(setup.speedup == 0),
+      from_gpu_(setup.from < network.gpus()),
+      errs_(setup.error_distance > sim::Bytes{}),
+      arrivals_(*this),
+      drain_(setup.speedup),
+      one_packet_(pace_.time(network.wire().largest_packet())),
+      chance_(sim::mix(setup.id)),
+      setup_(setup) {
+  if (errs_) to_error_ = draw_distance();
+  INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
+  INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
+    channels_[c] = Channel(setup.buffer, setup.inputs);
+    freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
+  }
+}
+
+/// Channels of control packets and requests; they are numbered class by class.
+std::uint8_t Link::slipping_of(const Setup& setup) {
+  const int layers = setup.channels / setup.classes;
+  const std::uint32_t one_class = (1U << layers) - 1;
+  std::uint32_t mask = one_class << (static_cast<int>(PacketClass::kControl) * layers);
+  if (setup.classes > static_cast<int>(PacketClass::kRequest))
+    mask |= one_class << (static_cast<int>(PacketClass::kRequest) * layers);
+  return static_cast<std::uint8_t>(mask);
+}
+
+void Link::set_input(std::uint32_t input, Link& from) {
+  for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
+  ordinary_ = ordinary_ && from.setup_.rate >= setup_.rate;
+}
+
+/// What continues the last train in a queue is put behind it: as many packets, fewer entries.
+bool Link::join_train(Packet& last, const Packet& more) const {
+  if (last.flow != more.flow || last.offset + last.payload != more.offset) return false;
+  if (!packet_by_packet_ || last.payload % network_.payload_of(last.kind) != 0) return false;
+  if (last.payload + more.payload > kMaxPayload || last.spread != more.spread) return false;
+  last.payload = static_cast<std::uint16_t>(last.payload + more.payload);
+  last.packets = static_cast<std::uint16_t>(last.packets + more.packets);
+  return true;
+}
+
+/// A lot of the far buffer is free; the news needs the link's latency to get back.
+void Link::return_credits(std::uint8_t channel) {
+  FreedSpace& freed = freed_[channel];
+  Credits& credits = channels_[channel].credits;
+  const sim::Time known = freed.at() + setup_.latency;
+  returning_[channel].add(freed.bytes(), known);
+  freed.take();
+  if (credits.starving) {
+    credits.starving = false;
+    wake_at(sim::max(known, slips(channel) ? slip_from_ : busy_until_));
+  }
+}
+
+void Link::handle(std::uint32_t /*event*/) {
+  if (network_.events().now() != wake_) return;
+  if (packet_by_packet_) {
+    from_gpu_ ? send_all_known<Mode::kPackets, Near::kGpu>()
+              : send_all_known<Mode::kPackets, Near::kSwitch>();
+  } else {
+    from_gpu_ ? send_all_known<Mode::kBursts, Near::kGpu>() : send_all_known<Mode::kBursts, Near::kSwitch>();
+  }
+}
+
+void Link::Arrivals::handle(std::uint32_t /*event*/) {
+  const Packet packet = packets.front();
+  packets.pop();
+  if (!packets.empty()) {
+    // A request that slipped in between the packets of a burst comes before the burst's end, and is seen with
+    // it.
+    const sim::Time at = sim::max(packets.front().arrives, network.events().now());
+    network.events().schedule(at, sim::Priority::kArrive, *this, 0);
+  }
+  network.deliver(packet, link);
+}
+
+void Link::schedule_wake(sim::Time at) {
+  wake_ = at;
+  network_.events().schedule(at, sim::Priority::kArbitrate, *this, 0);
+}
+
+/// As long as it decides, wake_ stays what it is, so that nobody wakes it: it will have seen everything.
+template <Link::Mode mode, Link::Near near>
+void Link::send_all_known() {
+  const sim::Time start = network_.events().now();
+  const sim::Time unknown = start + sim::Time::ps(lookahead_ps_);
+  for (sim::Time now = start;;) {
+    sim::Time next = sim::Time::never();
+    const Sent sent = send_one<mode, near>(now, next, start);
+    if (sent == Sent::kYes) {
+      if (waiting_channels_ == 0) {
+        wake_ = sim::Time::never();
+        return;
+      }
+      next = (waiting_channels_ & slipping_) != 0 ? slip_from_ : busy_until_;
+    }
+    if (next >= unknown || sent == Sent::kUnknown) {
+      wake_ = sim::Time::never();
+      if (next != sim::Time::never()) schedule_wake(next);
+      return;
+    }
+    now = next;
+  }
+}
+
+/// Returns whether it had the credits. Requires: a control packet that is there now, and nobody_before.
+bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
+  INFOLD_DCHECK(from_gpu_, "units queue their control packets");
+  INFOLD_DCHECK(!packet_by_packet_ || packet.packets == 1, "control packets form no trains");
+  Channel& c = channels_[channel];
+  const sim::Time now = packet.arrives;
+  const sim::Bytes wire = network_.wire().of(packet);
+  if (!c.credits.enough(wire)) {
+    c.credits.add(returning_[channel].collect(now));
+    if (!c.credits.enough(wire)) return false;
+  }
+  c.credits.spend(wire);
+  c.waiting.served(input);
+  last_channel_ = channel;
+  Way onward;
+  if (packet.destination != to_) onward = network_.way_of(packet, to_);
+  if (packet_by_packet_) {
+    transmit<Mode::kPackets, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
+  } else {
+    transmit<Mode::kBursts, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
+  }
+  return true;
+}
+
+/// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
+/// none to send at `now`, `next` is when there may be. What is known was known at `start`.
+template <Link::Mode mode, Link::Near near>
+[[gnu::always_inline]] inline Link::Sent Link::send_one(sim::Time now, sim::Time& next, sim::Time start) {
+  std::uint32_t candidates = waiting_channels_;
+  if (mode == Mode::kBursts && now < busy_until_) {
+    // A burst is on the wire: only what may slip in comes into question.
+    next = busy_until_;
+    candidates &= slipping_;
+  }
+  for (std::uint8_t index = 0; candidates != 0; candidates ^= 1U << index) {
+    // The first channel after the last one served, or the first of all.
+    const std::uint32_t after = candidates & (~1U << last_channel_);
+    index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
+    Channel& channel = channels_[index];
+    const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
+      // It must be there, and its input buffer must not be busy with other outputs.
+      const Input& input = channel.inputs[i];
+      sim::Time ready = input.first.arrives;
+      if (!ordinary_ && input.from != nullptr) ready = sim::max(ready, input.from->drain_.free_at());
+      if (ready <= now) return true;
+      next = sim::min(next, ready);
+      return false;
+    });
+    if (number == RoundRobin::kNone) continue;
+    Input& input = channel.inputs[number];
+    Packet packet = input.first;
+    const bool train = mode == Mode::kPackets && packet.packets > 1;
+    if (train) {
+      packet.packets = 1;
+      packet.payload = network_.payload_of(packet.kind);
+    }
+    const WireCost& cost = network_.wire();
+    const sim::Bytes wire =
+        mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
+    if (!channel.credits.enough(wire)) {
+      network_.catch_up(to_);
+      channel.credits.add(returning_[index].collect(now));
+      if (!channel.credits.enough(wire)) {
+        if (now > start && now >= start + setup_.latency) {
+          next = now;  // credits may be back by then that nobody has sent yet
+          return Sent::kUnknown;
+        }
+        const sim::Time more = returning_[index].next();
+        channel.credits.starving = more == sim::Time::never();
+        next = sim::min(next, more);
+        continue;
+      }
+    }
+    channel.credits.spend(wire);
+    Way onward;
+    if (packet.destination != to_) onward = network_.way_of(packet, to_);
+    if (train) {
+      input.first.offset += packet.payload;
+      input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
+      --input.first.packets;
+    } else {
+      input.pop();
+      if (input.empty()) {
+        channel.waiting.remove(number);
+        if (!channel.waiting.any())
+          waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
+      }
+    }
+    channel.waiting.served(number);
+    last_channel_ = index;
+    transmit<mode, near>(packet, channel, index, wire, input.from, onward, now);
+    return Sent::kYes;
+  }
+  return Sent::kNo;
+}
+
+/// A bit error is seen at the far end, which asks for the packet again; nothing passes it meanwhile.
+sim::Time Link::replay(sim::Bytes wire, sim::Time start) {
+  to_error_ -= wire.count();
+  while (to_error_ <= 0) {
+    ++replays_;
+    start += setup_.latency * 2 + pace_.time(wire);
+    to_error_ += draw_distance() - wire.count();
+    if (to_error_ <= -wire.count()) to_error_ = 1;  // errors denser than packets: one each
+  }
+  return start;
+}
+
+/// Bytes to the next error: uniform up to twice the mean.
+std::int64_t Link::draw_distance() {
+  return 1 + static_cast<std::int64_t>(
+                 chance_.below(2 * static_cast<std::uint64_t>(setup_.error_distance.count())));
+}
+
+/// Puts a packet on the wire at `start`. Its credits are spent. `onward`: from the far end, unless it ends
+/// there.
+template <Link::Mode mode, Link::Near near>
+[[gnu::always_inline]] inline void Link::transmit(Packet& packet, Channel& channel, std::uint8_t index,
+                                                  sim::Bytes wire, Link* in, const Way& onward,
+                                                  sim::Time start) {
+  INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
+  if (errs_) [[unlikely]]
+    start = replay(wire, start);
+  sim::Time end = start + pace_.time(wire);
+  if (in == nullptr) {
+    near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, from_, end);
+  } else {
+    if (!ordinary_) {
+      // Out of an input buffer: not ahead of what has arrived.
+      end = sim::max(end, packet.arrives + in->pace_.time(wire));
+      in->drain_.use_until(end);
+    }
+    if (near == Near::kGpu)
+      network_.catch_up(from_);  // a GPU that it passes through may have to free what came before it
+    in->buffer_freed(packet.channel, wire, end);
+  }
+  if (mode == Mode::kPackets) {
+    busy_until_ = end;
+  } else if (start < busy_until_) {
+    // It slips in between the packets of the burst on the wire, which is that much longer under way.
+    slip_from_ = end;
+    busy_until_ += end - start;
+    ++bursts_;
+  } else {
+    busy_until_ = end;
+    slip_from_ = packet.packets > 1 && !slips(index) ? start + one_packet_ : end;
+    ++bursts_;
+  }
+
+  channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
+  channel.traffic.packets += packet.packets;
+
+  packet.channel = index;
+  if (onward.link != nullptr) {
+    // A switch passes on a packet's first byte at once ...
+    packet.arrives = start + delay_;
+    onward.link->accept(packet, onward.channel, far_input_);
+    return;
+  }
+  // ... and its destination sees it when its last byte is there.
+  packet.arrives = end + delay_;
+  if (class_of(packet.kind) == PacketClass::kControl) {
+    network_.expect(packet, *this);
+    return;
+  }
+  if (network_.expect_data(packet, *this)) return;
+  if (arrivals_.packets.empty())
+    network_.events().schedule(packet.arrives, sim::Priority::kArrive, arrivals_, 0);
+  arrivals_.packets.push(packet);
+}
+
+sim::Bytes Link::credits_home(std::size_t channel) const {
+  return channels_[channel].credits.held() + returning_[channel].total() + freed_[channel].bytes();
+}
+
+bool Link::all_credits_home() const {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
+    if (credits_home(c) != setup_.buffer) return false;
+  }
+  return true;
+}
+
+sim::Bytes Link::in_flight() const {
+  sim::Bytes sum;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c)
+    sum += setup_.buffer - credits_home(c);
+  return sum;
+}
+
+Link::Traffic Link::traffic() const {
+  Traffic sum;
+  for (const Channel& c : channels_) {
+    sum.wire_bytes += c.traffic.wire_bytes;
+    sum.packets += c.traffic.packets;
+  }
+  return sum;
+}
+
+std::string Link::why_waiting() const {
+  if (waiting_channels_ == 0) return {};
+  std::size_t waiting = 0;
+  std::string channels;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
+    if (channels_[c].waiting.any()) channels += fmt::format("{}{}", channels.empty() ? "" : ", ", c);
+    for (int i = 0; i < setup_.inputs; ++i)
+      waiting += channels_[c].inputs[static_cast<std::size_t>(i)].size();
+  }
+  return fmt::format("link {}->{}: {} entries wait for credits on virtual channel {}",
+                     network_.name(setup_.from), network_.name(setup_.to), waiting, channels);
+}
+
+}  // namespace infold::net

@@ -1,0 +1,250 @@
+// One direction of a cable, with what stands before it: the output queues of the sending chip, one for
+// each input and virtual channel, the round-robin arbiter over them, and the credits of the far buffer.
+//
+// A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
+// the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
+// at a switch. A GPU is told of a packet, and of its time, when it is sent on its last link. Control packets
+// are only counted there, and of data most go to memory unseen (gpu/inbox.h). Only data that somebody waits
+// for have an event, in order: the first on the wire has it pending.
+// The event queue is as small as the machine has links, however many packets are in flight.
+//
+// A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
+// through the chip. So it decides for all of that time at once: the same decisions, fewer events. Only where
+// credits are short it must look again sooner, because those come back over one link. A link out of a GPU
+// decides, packet by packet, for a control packet and the one behind it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/packet/credits.h"
+#include "net/packet/drain.h"
+#include "net/packet/packet.h"
+#include "net/packet/ring_buffer.h"
+#include "net/packet/round_robin.h"
+#include "sim/event_queue.h"
+#include "sim/random.h"
+
+namespace infold::net {
+
+class Link;
+class Network;
+
+/// By which link a packet leaves a node, and on which of its virtual channels.
+struct Way {
+  Link* link = nullptr;
+  std::uint8_t channel = 0;
+};
+
+class alignas(64) Link final : public sim::Handler {
+ public:
+  struct Setup {
+    LinkId id = 0;
+    NodeId from = 0;
+    NodeId to = 0;
+    sim::Bandwidth rate;
+    sim::Time latency;
+    sim::Time far_latency;  ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
+    int speedup = 0;        ///< outputs of the far chip that this link's buffer can feed at once; 0: all
+    sim::Time lookahead;    ///< it decides for so long at once (see Network's constructor for why it may)
+    sim::Bytes buffer;      ///< of each virtual channel at the far end
+    int classes = 0;        ///< message classes
+    int channels = 0;       ///< virtual channels: classes x layers
+    int inputs = 0;         ///< who can queue for this link at its near end
+    std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+    std::uint32_t far_lane = 0;   ///< which of the links into the far chip it is
+    sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
+  };
+  Link(Network& network, const Setup& setup);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// Queues a packet of the near chip's input `input`, which is there from packet.arrives on.
+  [[gnu::always_inline]] void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    Channel& c = channels_[channel];
+    Input& in = c.inputs[input];
+    // The channel knows whether anything is queued; to ask the input would be to wait for its cache line.
+    if (!c.waiting.has(input)) {
+      in.first = packet;
+      c.waiting.add(input);
+      waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
+    } else {
+      if (packet.packets > 1 && join_train(in.last(), packet)) return;  // the link will wake for it
+      in.rest.push(packet);
+    }
+    wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
+  }
+
+  /// The same for a control packet of a GPU that is there now. Where an arbiter would have no choice it goes
+  /// straight to the wire, which spares the queue and an event. (Not so data: their sender is told of their
+  /// departure, and is not ready to be told before it has sent them.)
+  void accept_control(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    if (nobody_before(channel, packet.arrives) && send_at_once(packet, channel, input)) return;
+    accept_ahead(packet, channel, input);
+  }
+
+  /// The same for a control packet of a GPU that may be announced before its time. Such packets form one
+  /// queue, in order of arrival, not of announcement.
+  void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    accept(packet, channel, input);
+    Input& in = channels_[channel].inputs[input];
+    if (!in.rest.empty()) in.sort_in_last();
+  }
+
+  /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
+  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+    if (freed_[channel].add(wire, at)) return_credits(channel);
+  }
+
+  /// Tells that `from` feeds that input of the near chip.
+  void set_input(std::uint32_t input, Link& from);
+
+  LinkId id() const { return setup_.id; }
+  std::uint32_t far_lane() const { return setup_.far_lane; }
+  NodeId from() const { return setup_.from; }
+  NodeId to() const { return setup_.to; }
+  int channels() const { return setup_.channels; }
+  /// No packet queued for it or on it.
+  bool idle() const { return waiting_channels_ == 0 && arrivals_.packets.empty(); }
+  bool all_credits_home() const;
+  /// On the wire, or in the buffer at its end.
+  sim::Bytes in_flight() const;
+  /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
+  std::string why_waiting() const;
+
+  /// What crossed it, on one virtual channel; plain members (sim/stats.h).
+  struct Traffic {
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t packets = 0;
+  };
+  const Traffic& traffic(int channel) const { return channels_[static_cast<std::size_t>(channel)].traffic; }
+  Traffic traffic() const;
+  /// Packets that were sent again because of a bit error.
+  std::uint64_t replays() const { return replays_; }
+  /// Packets and bursts, each counted once.
+  std::uint64_t units() const { return packet_by_packet_ ? traffic().packets : bursts_; }
+
+ private:
+  /// One input of the near chip on one virtual channel: its queue, and the link whose buffer holds what
+  /// is queued (null for the chip's own senders and for a switch's unit). The first in the queue stands in
+  /// the input's own cache line, which is all that an arbiter looks at.
+  struct alignas(64) Input {
+    Packet first;  // stands for no packets when the queue is empty
+    RingBuffer<Packet> rest;
+    Link* from = nullptr;
+
+    Input() { first.packets = 0; }
+    bool empty() const { return first.packets == 0; }
+    Packet& last() { return rest.empty() ? first : rest.back(); }
+    void pop() {
+      if (rest.empty()) {
+        first.packets = 0;
+      } else {
+        first = rest.front();
+        rest.pop();
+      }
+    }
+    /// Whatever arrives before what it was queued behind moves before that.
+    void sort_in_last() {
+      for (std::uint32_t i = rest.size(); i-- > 0;) {
+        Packet& before = i == 0 ? first : rest[i - 1];
+        if (before.arrives <= rest[i].arrives) return;
+        std::swap(before, rest[i]);
+      }
+    }
+    std::size_t size() const { return empty() ? 0 : rest.size() + std::size_t{1}; }
+  };
+  static_assert(sizeof(Input) == 64, "an input is one cache line");
+  struct alignas(64) Channel {
+    Channel() : credits({}), waiting(1) {}
+    Channel(sim::Bytes buffer, int count)
+        : credits(buffer), waiting(count), inputs(new Input[static_cast<std::size_t>(count)]) {}
+    Credits credits;
+    RoundRobin waiting;  // inputs with a packet queued
+    std::unique_ptr<Input[]> inputs;
+    Traffic traffic;
+  };
+  static_assert(sizeof(Channel) == 64, "a channel is one cache line");
+  static constexpr int kMostChannels = kPacketClasses * kMostLayers;
+  /// Data reach the far end: an event of its own kind, because to look which one it is costs as much as the
+  /// call.
+  struct Arrivals final : public sim::Handler {
+    explicit Arrivals(Link& of) : link(of), network(of.network_) {}
+    void handle(std::uint32_t event) override;
+    Link& link;
+    RingBuffer<Packet> packets;  // on the wire to their destination, first to arrive first
+    Network& network;
+  };
+  enum class Sent { kYes, kNo, kUnknown };
+  /// Whether units of several packets are cut up on their first link, or travel as bursts.
+  enum class Mode { kPackets, kBursts };
+  /// What stands at the near end. Both have code of their own, because the host guesses branches by where
+  /// they are, and what is the rule for the one is the exception for the other.
+  enum class Near { kGpu, kSwitch };
+  static std::uint8_t slipping_of(const Setup& setup);
+
+  void handle(std::uint32_t event) override;
+  template <Mode mode, Near near>
+  void send_all_known();
+  template <Mode mode, Near near>
+  [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
+  template <Mode mode, Near near>
+  [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::uint8_t index, sim::Bytes wire,
+                                       Link* in, const Way& onward, sim::Time start);
+  /// The wire is free for that channel, and nobody waits whom an arbiter could prefer.
+  bool nobody_before(std::uint8_t channel, sim::Time now) const {
+    if (busy_until_ <= now) return waiting_channels_ == 0;
+    return slips(channel) && slip_from_ <= now && (waiting_channels_ & slipping_) == 0;
+  }
+  bool send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input);
+  void return_credits(std::uint8_t channel);
+  sim::Bytes credits_home(std::size_t channel) const;
+  sim::Time replay(sim::Bytes wire, sim::Time start);
+  std::int64_t draw_distance();
+  void wake_at(sim::Time at) {
+    if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
+  }
+  void schedule_wake(sim::Time at);
+  bool slips(std::uint8_t channel) const { return (slipping_ >> channel & 1U) != 0; }
+  bool join_train(Packet& last, const Packet& more) const;
+
+  // What a hop touches stands in few cache lines: this one, and one for the channel.
+  Network& network_;
+  sim::Pace pace_;
+  sim::Time busy_until_;
+  sim::Time wake_ = sim::Time::never();  // an event for another time is stale
+  sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
+  std::uint32_t lookahead_ps_;           // for so long nothing unknown can come up
+  NodeId from_;
+  NodeId to_;
+  std::uint16_t far_input_;
+  std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
+  std::uint8_t last_channel_ = 0;
+  std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
+  bool packet_by_packet_ : 1;
+  bool ordinary_ : 1;  // no input that is slower than this link or shares its way out with other outputs
+  bool from_gpu_ : 1;
+  bool errs_ : 1;  // there are bit errors
+  std::array<Channel, kMostChannels> channels_;
+
+  // What an arrival touches stands together.
+  alignas(64) Arrivals arrivals_;
+  std::array<FreedSpace, kMostChannels> freed_;  // by channel: of the buffer at the far end
+  Drain drain_;
+  std::array<ReturningCredits, kMostChannels> returning_;
+
+  // Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
+  // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
+  sim::Time slip_from_;
+  sim::Time one_packet_;
+  std::uint64_t bursts_ = 0;
+  std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
+  std::uint64_t replays_ = 0;
+  sim::Random chance_;
+  Setup setup_;
+};
+
+}  // namespace infold::net

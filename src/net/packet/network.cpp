@@ -1,0 +1,182 @@
+// Building the fabric from its blueprint, and the few things a packet does between links.
+#include "net/packet/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/check.h"
+#include "sim/random.h"
+
+namespace infold::net {
+
+namespace {
+/// Inputs of a node's outputs: the links into it, after its own senders when it is a GPU. Where no packet
+/// passes through a GPU, the links into it are no inputs.
+struct InputNumbers {
+  std::vector<std::uint32_t> next;
+  bool through_gpus;
+  std::uint32_t take(const Blueprint& b, NodeId node) {
+    return b.is_gpu(node) && !through_gpus ? 0 : next[node]++;
+  }
+  explicit InputNumbers(const Blueprint& b)
+      : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
+    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kOwnInputs;
+  }
+};
+/// As many whole packets as fill a quarter of a buffer, on their way or acknowledged; one at least.
+sim::Bytes burst_that_fits(const FabricSpec& spec) {
+  const std::int64_t room =
+      spec.switch_chip.buffer.count() / 4 / WireCost(spec.packet).largest_packet().count();
+  const std::int64_t packets = std::clamp<std::int64_t>(room, 1, kMaxPayload / spec.packet.payload.count());
+  return spec.packet.payload * packets;
+}
+}  // namespace
+
+Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
+                 bool packet_by_packet, const InNetwork& in_network)
+    : events_(events),
+      gpus_(blueprint.gpus),
+      routes_(blueprint),
+      endpoints_(static_cast<std::size_t>(blueprint.gpus)),
+      wire_(spec.packet),
+      packet_by_packet_(packet_by_packet),
+      two_stages_(
+          std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
+                      [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
+      hashes_(spec.interleave == Interleave::kHash),
+      interleave_block_(static_cast<std::uint64_t>(sim::max(spec.interleave_block, sim::Bytes{1}).count())),
+      payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
+      payload_received_(static_cast<std::size_t>(blueprint.gpus)),
+      nodes_(blueprint.nodes()),
+      max_burst_(burst_that_fits(spec)),
+      lanes_(static_cast<std::size_t>(blueprint.gpus)),
+      in_network_(in_network),
+      spec_(spec) {
+  layers_ = routes_.layers();
+  INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
+  payload_.fill(static_cast<std::uint16_t>(spec.packet.payload.count()));
+  if (in_network.units) {
+    wire_.add_in_network(in_network.payload, spec.packet.header, in_network.request);
+    for (std::size_t kind = static_cast<std::size_t>(PacketKind::kReduceWrite); kind < kPacketKinds; ++kind)
+      payload_[kind] = static_cast<std::uint16_t>(in_network.payload.count());
+  }
+  const int classes = in_network.units ? kPacketClasses : kPlainClasses;
+  InputNumbers inputs(blueprint);
+  std::vector<std::uint32_t> into(static_cast<std::size_t>(nodes_));
+  std::vector<Link::Setup> setups;
+  for (const Cable& cable : blueprint.cables) {
+    for (const auto& [from, to] : {std::pair{cable.a, cable.b}, std::pair{cable.b, cable.a}}) {
+      Link::Setup s;
+      s.id = static_cast<LinkId>(setups.size());
+      s.from = from;
+      s.to = to;
+      s.rate = spec.link.rate;
+      s.latency = spec.link.latency;
+      s.error_distance = spec.link.error_distance;
+      s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
+      s.speedup = spec.switch_chip.speedup;
+      // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.
+      if (!blueprint.is_gpu(from) && spec.switch_chip.speedup == 0)
+        s.lookahead = spec.link.latency + spec.switch_chip.latency;
+      // An arbiter that lets a control packet pass chooses at the same time who goes behind it: half the
+      // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
+      if (blueprint.is_gpu(from) && packet_by_packet && spec.switch_chip.speedup == 0)
+        s.lookahead = sim::Pace(s.rate).time(wire_.largest_control()) + sim::Time::ps(1);
+      // A unit acts when packets arrive, which the links of its switch can not foresee.
+      if (in_network.units) s.lookahead = sim::min(s.lookahead, in_network.latency);
+      s.buffer = spec.switch_chip.buffer;
+      s.classes = classes;
+      s.channels = classes * layers_;
+      s.far_input = inputs.take(blueprint, to);
+      s.far_lane = into[to]++;
+      if (blueprint.is_gpu(from)) ++lanes_[from];
+      setups.push_back(s);
+    }
+  }
+  lanes_of_first_ = sim::Divisor(static_cast<std::uint64_t>(std::max(lanes_[0], 1)));
+  if (in_network.units) {
+    units_.resize(static_cast<std::size_t>(blueprint.switches));
+    for (int chip = blueprint.gpus; chip < blueprint.nodes(); ++chip)
+      unit_inputs_.push_back(inputs.next[static_cast<std::size_t>(chip)]++);
+  }
+  link_store_ = std::vector<std::optional<Link>>(setups.size());
+  for (Link::Setup& s : setups) {
+    s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
+    links_.push_back(&link_store_[s.id].emplace(*this, s));
+  }
+  for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
+  if (in_network.units) {
+    lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
+    for (Link* link : links_) {
+      if (blueprint.is_gpu(link->from())) lane_links_[link->from()].push_back(link);
+    }
+  }
+  for (std::size_t out = 0; out < setups.size(); ++out) {
+    for (std::size_t in = 0; in < setups.size(); ++in) {
+      const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
+      if (setups[in].to == setups[out].from && passes)
+        links_[out]->set_input(setups[in].far_input, *links_[in]);
+    }
+  }
+}
+
+Network::~Network() = default;
+
+std::uint16_t Network::spread_of(std::uint64_t address) const {
+  const std::uint64_t block = interleave_block_.quotient(address);
+  const std::uint64_t round = lanes_of_first_.quotient(block);
+  const std::uint64_t lanes = lanes_of_first_.value();
+  std::uint64_t lane = block - round * lanes;
+  if (hashes_) {
+    lane += lanes_of_first_.remainder(sim::mix(round));
+    if (lane >= lanes) lane -= lanes;
+  }
+  // A second stage of switches spreads by the round; where there is none, the lane alone decides, so
+  // that a packet stays on its lane through a switch.
+  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes) * lanes + lane : lane);
+}
+
+bool Network::quiet() const {
+  return packets_sent_ == packets_delivered_ && std::all_of(links_.begin(), links_.end(), [](const auto& l) {
+           return l->idle() && l->all_credits_home();
+         });
+}
+
+std::vector<std::string> Network::who_waits() const {
+  std::vector<std::string> out;
+  for (const auto& l : links_) {
+    if (auto why = l->why_waiting(); !why.empty()) out.push_back(std::move(why));
+  }
+  return out;
+}
+
+std::string Network::name(NodeId node) const {
+  return node < gpus_ ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - gpus_);
+}
+
+void Network::register_stats(sim::StatRegistry& registry) const {
+  for (const auto& l : links_) {
+    for (int c = 0; c < l->channels(); ++c) {
+      const std::string prefix =
+          fmt::format("link.{}.{}-{}.vc{}.", &l - links_.data(), name(l->from()), name(l->to()), c);
+      const Link::Traffic& traffic = l->traffic(c);
+      registry.add(prefix + "wire_bytes", traffic.wire_bytes);
+      registry.add(prefix + "packets", traffic.packets);
+    }
+  }
+}
+
+std::uint64_t Network::packet_hops() const {
+  std::uint64_t sum = 0;
+  for (const auto& l : links_) sum += l->traffic().packets;
+  return sum;
+}
+
+std::uint64_t Network::unit_hops() const {
+  std::uint64_t sum = 0;
+  for (const auto& l : links_) sum += l->units();
+  return sum;
+}
+
+}  // namespace infold::net

@@ -1,0 +1,35 @@
+// What a switch may have beside its crossbar: a unit that packets are handed to, and that sends packets of
+// its own. The network knows no more of it than this (src/inc builds one that reduces and multicasts).
+#pragma once
+
+#include "net/packet/packet.h"
+#include "sim/units.h"
+
+namespace infold::net {
+
+class Link;
+
+/// How a fabric differs whose switches have units. Off: no channels for it, and no cost.
+struct InNetwork {
+  bool units = false;
+  sim::Bytes payload;  ///< most payload of a packet that units act on
+  sim::Bytes request;  ///< bytes on the wire of a request, which has no payload
+  sim::Time latency;   ///< what a unit sends is never there sooner than so long after it acted
+};
+
+class SwitchUnit {
+ public:
+  /// A whole packet addressed to this switch is here. It keeps its place in the input buffer of `in` until
+  /// Network::release is called for it.
+  virtual void arrive(const Packet& packet, Link& in) = 0;
+  /// A control packet is on its way over `in` and will be here at packet.arrives, now or later. Its place
+  /// in the buffer is given back by the network.
+  virtual void expect(const Packet& packet, Link& in) = 0;
+  /// A packet that the unit sent has left; its last byte leaves at `end`, now or later.
+  virtual void departed(const Packet& packet, sim::Time end) = 0;
+
+ protected:
+  ~SwitchUnit() = default;
+};
+
+}  // namespace infold::net

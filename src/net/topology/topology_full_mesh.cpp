@@ -1,0 +1,26 @@
+// Full mesh (MI300X platforms): every GPU has links to every other, and there is no switch.
+// Lanes of a GPU: all links to its lowest-numbered neighbour, then the next, and so on.
+#include <fmt/format.h>
+
+#include "net/topology/topologies.h"
+
+namespace infold::net {
+
+Drawing draw_full_mesh(const FabricSpec& spec, int gpus) {
+  if (gpus < 2) return sim::Refusal{"gpus", fmt::format("a full mesh needs at least 2 GPUs, not {}", gpus)};
+  const int parallel = spec.links_per_neighbour;
+  if (auto refusal = not_positive("fabric.links_per_neighbour", parallel)) return *refusal;
+  const std::int64_t pairs = std::int64_t{gpus} * (gpus - 1) / 2;
+  if (auto refusal = beyond_bounds("gpus", gpus, pairs)) return *refusal;
+  const std::int64_t cables = pairs * parallel;
+  if (auto refusal = beyond_bounds("fabric.links_per_neighbour", gpus, cables)) return *refusal;
+
+  Blueprint blueprint = chips(gpus, 0);
+  blueprint.cables.reserve(static_cast<std::size_t>(cables));
+  for (int a = 0; a < gpus; ++a) {
+    for (int b = a + 1; b < gpus; ++b) join(blueprint, a, b, parallel);
+  }
+  return blueprint;
+}
+
+}  // namespace infold::net

@@ -1,0 +1,65 @@
+// Torus of two or three dimensions, and the ring, which is a torus of one. GPU number = x + X*(y + Y*z).
+// On a side of two, both ways round lead to the same neighbour: it gets one set of cables, not two.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "net/topology/topologies.h"
+
+namespace infold::net {
+namespace {
+
+// Requires: sides of at least two whose product is `gpus`.
+Drawing wrapped_grid(const FabricSpec& spec, int gpus, const std::vector<int>& sides) {
+  const int parallel = spec.links_per_neighbour;
+  if (auto refusal = not_positive("fabric.links_per_neighbour", parallel)) return *refusal;
+  std::int64_t neighbours = 0;  // pairs of them
+  for (int side : sides) neighbours += side == 2 ? gpus / 2 : gpus;
+  const std::int64_t cables = neighbours * parallel;
+  if (auto refusal = beyond_bounds("fabric.links_per_neighbour", gpus, cables)) return *refusal;
+
+  Blueprint blueprint = chips(gpus, 0);
+  blueprint.style = RoutingStyle::kDimensionOrder;
+  blueprint.dims = sides;
+  blueprint.cables.reserve(static_cast<std::size_t>(cables));
+  int stride = 1;
+  for (int side : sides) {
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      const int at = gpu / stride % side;
+      const bool wraps = at == side - 1;
+      if (wraps && side == 2) continue;
+      join(blueprint, gpu, wraps ? gpu - at * stride : gpu + stride, parallel);
+    }
+    stride *= side;
+  }
+  return blueprint;
+}
+
+}  // namespace
+
+Drawing draw_ring(const FabricSpec& spec, int gpus) {
+  if (gpus < 2) return sim::Refusal{"gpus", fmt::format("a ring needs at least 2 GPUs, not {}", gpus)};
+  return wrapped_grid(spec, gpus, {gpus});
+}
+
+Drawing draw_torus(const FabricSpec& spec, int gpus) {
+  const std::vector<int>& sides = spec.dims;
+  if (sides.size() != 2 && sides.size() != 3) {
+    return sim::Refusal{"fabric.dims", fmt::format("a torus has two or three sides, not {}", sides.size())};
+  }
+  std::int64_t product = 1;
+  for (int side : sides) {
+    if (side < 2) {
+      return sim::Refusal{"fabric.dims", fmt::format("a torus side is at least 2 GPUs long, not {}", side)};
+    }
+    if (product <= kMaxNodes) product *= side;  // beyond, the exact number matters to nobody
+  }
+  if (product != gpus) {
+    const std::string makes =
+        product > kMaxNodes ? fmt::format("more than {}", kMaxNodes) : fmt::to_string(product);
+    return sim::Refusal{"fabric.dims", fmt::format("torus sides {} make {} GPUs, not {}",
+                                                   fmt::join(sides, "x"), makes, gpus)};
+  }
+  return wrapped_grid(spec, gpus, sides);
+}
+
+}  // namespace infold::net

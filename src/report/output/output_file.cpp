@@ -1,0 +1,90 @@
+// Files by way of a temporary one in the same folder.
+#include "report/output/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "sim/file_behind.h"
+
+namespace infold::report {
+
+namespace {
+
+std::string because(const std::string& path) {
+  return fmt::format("can not write {}: {}", path, std::strerror(errno));
+}
+
+/// What is printed goes there, and would be lost with the file that is replaced.
+bool is_standard_stream(const std::filesystem::path& path) {
+  struct stat file {};
+  struct stat stream {};
+  if (stat(path.c_str(), &file) != 0) return false;
+  for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(number, &stream) == 0 && stream.st_dev == file.st_dev && stream.st_ino == file.st_ino)
+      return true;
+  }
+  return false;
+}
+
+/// Others may read it as any file of this user: a temporary file is private at first.
+void use_default_rights(int file) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  // Without these rights it is still a file of the user's.
+  [[maybe_unused]] const int done = fchmod(file, 0666 & ~mask);
+}
+
+}  // namespace
+
+std::variant<OutputFile, std::string> OutputFile::open(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return std::string("can not write a file without a name");
+  std::error_code error;
+  // A link stays, what it leads to is replaced.
+  const fs::path target = sim::file_behind(path);
+  const fs::file_status status = fs::status(target, error);
+  if (status.type() == fs::file_type::none) return fmt::format("can not write {}: {}", path, error.message());
+  if (fs::is_directory(status)) return fmt::format("can not write {}: it is a folder", path);
+  // Putting a file in the place of a device would take the device away.
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    return fmt::format("can not write {}: it is not a file", path);
+  if (is_standard_stream(target)) return fmt::format("can not write {}: other output goes there", path);
+  if (fs::exists(status) && access(target.c_str(), W_OK) != 0) return because(path);
+  std::string temporary = fmt::format("{}.XXXXXX", target.string());
+  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) return because(path);
+  use_default_rights(file);
+  return OutputFile(file, std::move(temporary), target.string());
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : file_(std::exchange(other.file_, -1)),
+      temporary_(std::exchange(other.temporary_, {})),
+      path_(std::move(other.path_)) {}
+
+OutputFile::~OutputFile() {
+  if (file_ >= 0) close(file_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+std::string OutputFile::commit(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return because(path_);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (close(std::exchange(file_, -1)) != 0) return because(path_);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return because(path_);
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace infold::report

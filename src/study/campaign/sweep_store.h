@@ -1,0 +1,96 @@
+// The results of a sweep, in an SQLite database: what has been put there survives the end of the process,
+// however it ends, so a sweep goes on where it was. See docs/sweeps.md for its tables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "study/campaign/sweep.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace infold::study {
+
+enum class PointStatus {
+  kDone,
+  kRefused,  ///< such a point can not be: bad input
+  kFailed,   ///< the simulation failed: a deadlock, a wrong value
+};
+std::string_view name_of(PointStatus status);
+
+struct PointResult {
+  PointStatus status = PointStatus::kDone;
+  std::string message;  ///< why it is not done
+  std::string result;   ///< JSON on one line; empty: none
+};
+
+/// A column of the table that results are read from: a member of the result, by its path in JSON.
+struct ResultColumn {
+  std::string name;
+  std::string json_path;  ///< "$.sim.events"
+  bool in_row = false;    ///< of one of the rows of a result, not of the whole
+};
+
+class SweepStore {
+ public:
+  struct Options {
+    std::string path;
+    std::string made_by;  ///< what gives the same results on every run; others' are not gone on with
+    bool fresh = false;   ///< throw away what is there, if it is a sweep's
+  };
+  /// What the names of files end with that come and go beside the database: SQLite's own, and the one that
+  /// takes its place at the end.
+  static constexpr const char* kCopy = ".new";
+  static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
+                                                              ".new-journal"};
+  /// Creates the database, or opens that of the same sweep; one behind a link stays there. Otherwise: why
+  /// not. One process at a time.
+  static std::variant<SweepStore, std::string> open(const Options& options, const Sweep& sweep);
+
+  SweepStore(SweepStore&&) noexcept = default;
+  SweepStore& operator=(SweepStore&&) noexcept = default;
+
+  /// For each point, whether it has a result.
+  const std::vector<bool>& finished() const { return finished_; }
+  /// Keeps a result for good; empty, or why it could not: nothing is lost then. Requires: not finished.
+  std::string put(std::size_t point, const std::vector<std::string>& values, const PointResult& result);
+  /// All results in the order of points; empty, or why they could not be read.
+  std::string read(const std::function<void(std::size_t point, PointResult result)>& take) const;
+  /// The sweep is complete: adds the view `results` with these columns of each of the rows that results have
+  /// under `rows` (empty: a result is a row), and makes the file the same bytes whatever order points came
+  /// in. Closes it: nothing may follow. Empty, or why it could not be done.
+  std::string finish(const std::vector<ResultColumn>& columns, std::string_view rows);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+  SweepStore() = default;
+  std::string connect();
+  std::string begin(const Options& options, const Sweep& sweep);
+  std::string create(const Options& options, const Sweep& sweep);
+  std::string go_on(const Options& options, const Sweep& sweep);
+  std::string tables(std::string_view database) const;
+  std::string execute(const std::string& sql) const;
+  std::string prepare(const std::string& sql, Statement& statement) const;
+  std::string why() const;
+
+  std::string path_;  // as it was named, for messages
+  std::string file_;  // which it leads to
+  std::vector<std::string> column_names_;
+  std::unique_ptr<sqlite3, Close> db_;
+  Statement insert_;  // after db_, so that it goes first
+  std::vector<bool> finished_;
+};
+
+}  // namespace infold::study

@@ -1,0 +1,201 @@
+// Runs kernels alone, collectives alone, and both; each again and again on its own stream, so that what is
+// timed runs beside the other from its start to its end.
+#include "study/collective/beside_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <tuple>
+
+#include "gpu/machine.h"
+#include "sim/check.h"
+#include "study/collective/collective_loop.h"
+#include "study/collective/engine_copy.h"
+#include "study/kernel/kernel_build.h"
+
+namespace infold::study {
+
+namespace {
+
+constexpr std::uint64_t kBatch = 1 << 16;  // events between two looks at the user
+constexpr int kMostKernels = 64;
+constexpr int kMostCollectives = 256;
+
+/// One GPU's kernels, back to back. The first one finds cold caches and is not counted.
+class Kernels final : public sim::Handler {
+ public:
+  Kernels(const KernelJob& job, gpu::Core& core)
+      : core_(core), plan_(build(job, core)), stream_(core.dispatcher().add_stream(0)) {}
+
+  void enqueue(int times) {
+    left_ = times;
+    if (plan_.copy) return copy_.start(*plan_.copy);
+    for (int i = 0; i < times; ++i) {
+      plan_.list->enqueue(stream_, core_.events().now());
+      const gpu::EventId ended = core_.dispatcher().add_event();
+      core_.dispatcher().record(stream_, ended);
+      core_.dispatcher().notify(ended, *this, 0);
+    }
+  }
+  bool done() const { return left_ == 0; }
+  /// Mean of one. Requires: done, and two or more were enqueued.
+  sim::Time time() const {
+    return (ends_.back() - ends_.front()) / static_cast<std::int64_t>(ends_.size() - 1);
+  }
+  sim::Time ended() const { return ends_.back(); }
+
+ private:
+  void handle(std::uint32_t) override {
+    ends_.push_back(core_.events().now());
+    if (--left_ > 0 && plan_.copy) copy_.start(*plan_.copy);
+  }
+
+  gpu::Core& core_;
+  KernelPlan plan_;
+  gpu::StreamId stream_;
+  EngineCopy copy_{core_, *this, 0};
+  int left_ = 0;
+  std::vector<sim::Time> ends_;
+};
+
+/// The mean of the iterations that ended by then, of the first if none did, and how many they were.
+std::pair<sim::Time, int> time_until(const std::vector<sim::Time>& ends, sim::Time end) {
+  const auto count = std::upper_bound(ends.begin(), ends.end(), end) - ends.begin();
+  if (count == 0) return {ends.front(), 1};
+  return {ends[static_cast<std::size_t>(count - 1)] / count, static_cast<int>(count)};
+}
+
+/// Why a run did not come to its end.
+struct Stopped {
+  bool interrupted = false;
+  std::vector<std::string> waiting;  // for one another, otherwise
+};
+BesideOutcome outcome_of(Stopped stopped) {
+  if (stopped.interrupted) return Interrupted{};
+  return Deadlock{std::move(stopped.waiting)};
+}
+
+/// A machine with both on it, or one of them.
+class Scene {
+ public:
+  Scene(const BesideJob& job, const coll::Program& program, sim::Bytes burst)
+      : collective_(job.collective),
+        program_(program),
+        machine_(
+            job.collective.system->machine,
+            {.burst = burst, .functional = false, .in_network = program.in_network(), .core = job.core}) {
+    for (int g = 0; g < job.collective.gpus; ++g)
+      kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
+  }
+
+  /// Either number may be 0. Collectives go on as long as there are kernels.
+  std::optional<Stopped> run(int kernels, int collectives, const KeepGoing& keep_going) {
+    if (collectives > 0) {
+      collective_.iterations = collectives;
+      std::vector<int> gpus(static_cast<std::size_t>(collective_.gpus));
+      std::iota(gpus.begin(), gpus.end(), 0);
+      collectives_ =
+          std::make_unique<CollectiveLoop>(collective_, machine_, program_, std::move(gpus), /*seed=*/1);
+    }
+    if (kernels > 0) {
+      for (auto& k : kernels_) k->enqueue(kernels);
+    }
+    const auto kernels_done = [&] {
+      return std::all_of(kernels_.begin(), kernels_.end(), [](const auto& k) { return k->done(); });
+    };
+    while (machine_.events().run(kBatch)) {
+      if (keep_going && !keep_going(0)) return Stopped{.interrupted = true, .waiting = {}};
+      if (kernels > 0 && collectives > 0 && kernels_done()) collectives_->stop();
+    }
+    if (!kernels_done() || (collectives > 0 && !collectives_->done()))
+      return Stopped{.interrupted = false, .waiting = who_waits()};
+    INFOLD_CHECK(machine_.quiet(), "after the run nothing is in flight and all credits are home");
+    return std::nullopt;
+  }
+
+  sim::Time kernel_time() const {
+    sim::Time most;
+    for (const auto& k : kernels_) most = sim::max(most, k->time());
+    return most;
+  }
+  sim::Time kernels_ended() const {
+    sim::Time last;
+    for (const auto& k : kernels_) last = sim::max(last, k->ended());
+    return last;
+  }
+  /// Of collectives that ended by then. Requires: there were some.
+  std::pair<sim::Time, int> collective_time(sim::Time until = sim::Time::never()) const {
+    return time_until(collectives_->ends(), until);
+  }
+  gpu::Core& core() { return machine_.gpu(0).core(); }
+
+ private:
+  std::vector<std::string> who_waits() {
+    std::vector<std::string> lines;
+    if (collectives_) lines = collectives_->who_waits();
+    for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
+    for (auto& line : core().dispatcher().who_waits()) lines.push_back("gpu0 " + line);
+    return lines;
+  }
+
+  CollectiveJob collective_;
+  const coll::Program& program_;
+  gpu::Machine machine_;
+  std::unique_ptr<CollectiveLoop> collectives_;  // null: none were asked for
+  std::vector<std::unique_ptr<Kernels>> kernels_;
+};
+
+std::optional<std::string> refuse(const BesideJob& job) {
+  if (auto why = refuse(job.kernel)) return why;
+  if (auto why = refuse(job.collective)) return why;
+  const int sms = job.collective.system->machine.gpu.sms;
+  if (job.core.reserved_sms >= sms)
+    return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
+  return std::nullopt;
+}
+
+/// So many of the one as take as long as two of the other.
+int times_to_cover(sim::Time one, sim::Time other, int most) {
+  const double times = 2 * other.in_s() / std::max(one.in_s(), 1e-12);
+  return static_cast<int>(std::clamp(std::ceil(times), 1.0, static_cast<double>(most)));
+}
+
+}  // namespace
+
+BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
+  if (auto why = refuse(job)) return JobRefused{std::move(*why)};
+  const coll::Program program = program_of(job.collective);
+  const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
+  BesideResult r;
+  r.sms = program.sms();
+
+  Scene only_collective(job, program, burst);
+  if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);
+  const sim::Time one_collective = only_collective.collective_time().first;
+  Scene first_look(job, program, burst);
+  if (auto failed = first_look.run(2, 0, keep_going)) return outcome_of(*failed);
+
+  // Beside each other for as long as two of the longer one, and one kernel to begin with.
+  const int kernels = 1 + times_to_cover(first_look.kernel_time(), one_collective, kMostKernels);
+  Scene both(job, program, burst);
+  if (auto failed = both.run(kernels, kMostCollectives, keep_going)) return outcome_of(*failed);
+  r.kernel = both.kernel_time();
+  r.kernels = kernels - 1;
+  std::tie(r.collective, r.collectives) = both.collective_time(both.kernels_ended());
+  r.traffic = both.core().memory().traffic();
+  r.sm_time = both.core().dispatcher().sm_time();
+
+  // As many alone, so that nothing else differs.
+  Scene alone(job, program, burst);
+  if (auto failed = alone.run(kernels, 0, keep_going)) return outcome_of(*failed);
+  r.kernel_alone = alone.kernel_time();
+  Scene collectives_alone(job, program, burst);
+  if (auto failed = collectives_alone.run(0, r.collectives, keep_going)) return outcome_of(*failed);
+  r.collective_alone = collectives_alone.collective_time().first;
+  return r;
+}
+
+}  // namespace infold::study

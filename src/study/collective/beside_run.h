@@ -1,0 +1,41 @@
+// A kernel on every GPU beside a collective over all of them: how much longer each takes than alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <variant>
+
+#include "gpu/memory/memory_system.h"
+#include "gpu/sm/actor.h"
+#include "gpu/sm/core.h"
+#include "study/collective/collective_run.h"
+#include "study/kernel/kernel_run.h"
+
+namespace infold::study {
+
+struct BesideJob {
+  KernelJob kernel;  ///< its gpu is that of the collective's system; its own options of SMs do not count
+  CollectiveJob collective;  ///< one at a time, without values
+  gpu::CoreOptions core;     ///< what is shared, reserved SMs, the collective's priority
+};
+
+struct BesideResult {
+  sim::Time kernel_alone;  ///< of one of several back to back, on the slowest GPU
+  sim::Time kernel;        ///< the same beside the collective
+  sim::Time collective_alone;
+  sim::Time collective;  ///< beside the kernel
+  int sms = 0;           ///< that the collective holds on each GPU
+  int kernels = 0;       ///< that were timed
+  int collectives = 0;
+  gpu::PerActor<gpu::Traffic> traffic;  ///< of the first GPU, all of the run beside each other
+  gpu::PerActor<sim::Time> sm_time;     ///< the same
+
+  double kernel_slowdown() const { return kernel.in_s() / kernel_alone.in_s() - 1; }
+  double collective_slowdown() const { return collective.in_s() / collective_alone.in_s() - 1; }
+};
+
+using BesideOutcome = std::variant<BesideResult, JobRefused, Deadlock, Interrupted>;
+
+BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going);
+
+}  // namespace infold::study

@@ -1,0 +1,49 @@
+// How many packets are simulated as one: what was asked for, and what a collective can take without
+// distortion.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coll/program/program.h"
+#include "gpu/machine_spec.h"
+#include "net/topology/routes.h"
+#include "sim/units.h"
+
+namespace infold::study {
+
+struct CollectiveJob;
+
+/// How many bytes of consecutive packets travel as one, at most.
+struct BurstChoice {
+  bool automatic = true;
+  sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
+  /// Packet by packet where bursts would distort (burst_choice.cpp says where), unless an iteration would
+  /// take more than some seconds. Training steps and collectives beside kernels are never so careful.
+  bool careful = true;
+
+  /// For a run of about so many packets over links, acknowledgements counted.
+  sim::Bytes for_hops(std::int64_t packet_hops) const;
+};
+
+/// What `automatic` takes for large messages.
+inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
+/// Up to this many packets over links, packet by packet costs about a second.
+inline constexpr std::int64_t kCheapPacketHops = 4'000'000;
+
+inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
+  if (!automatic) return bytes;
+  return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
+}
+
+/// Data that all its steps send.
+sim::Bytes bytes_sent(const coll::Program& program);
+
+/// Of the largest packets that its data may travel in.
+sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program);
+
+/// For a job that runs these programs at once, each on the GPUs of its group.
+sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
+                        const std::vector<std::vector<int>>& groups, const net::Routes& routes);
+
+}  // namespace infold::study

@@ -1,0 +1,394 @@
+// Builds the machine, compiles the program, runs it to the end and reads the counters.
+#include "study/collective/collective_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "coll/tune/engine_tuning.h"
+#include "gpu/machine.h"
+#include "sim/check.h"
+#include "sim/random.h"
+#include "sim/sampler.h"
+#include "study/collective/collective_loop.h"
+#include "study/collective/fault_run.h"
+#include "study/watch.h"
+
+namespace infold::study {
+
+namespace {
+
+/// Simulator memory that the values of a checked run may take.
+constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
+/// Steps of a program, some 70 bytes each.
+constexpr std::int64_t kMostSteps = 50'000'000;
+/// Events between two looks at the clock and at the user.
+constexpr std::uint64_t kBatch = 1 << 18;
+
+/// A job on its machine: what runs on it at the same time.
+class Bench {
+ public:
+  Bench(const CollectiveJob& job, gpu::Machine& machine, const std::vector<coll::Program>& programs,
+        const std::vector<std::vector<int>>& groups, sim::TraceRecorder* trace)
+      : job_(job), machine_(machine), programs_(programs) {
+    std::uint64_t seed = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (int i = 0; i < job.concurrent; ++i)
+        streams_.push_back(
+            std::make_unique<CollectiveLoop>(job, machine, programs[g], groups[g], ++seed, trace));
+    }
+  }
+
+  /// False when it was asked to stop.
+  bool run(const KeepGoing& keep_going) {
+    double total = 1;
+    for (const coll::Program& p : programs_) {
+      total += static_cast<double>(bytes_sent(p).count()) * job_.iterations * job_.concurrent;
+    }
+    while (machine_.events().run(kBatch)) {
+      if (keep_going && !keep_going(static_cast<double>(data_sent()) / total)) return false;
+    }
+    return true;
+  }
+
+  bool done() const {
+    return std::ranges::all_of(streams_, [](const auto& s) { return s->done(); });
+  }
+  sim::Time end() const {
+    sim::Time end;
+    for (const auto& s : streams_) {
+      if (!s->ends().empty()) end = sim::max(end, s->ends().back());
+    }
+    return end;
+  }
+  std::uint64_t wrong() const {
+    std::uint64_t sum = 0;
+    for (const auto& s : streams_) sum += s->wrong();
+    return sum;
+  }
+  /// The largest of the largest; the mean of the first.
+  coll::Values::Error error() const {
+    coll::Values::Error all = streams_.front()->error();
+    for (const auto& s : streams_) all.largest = std::max(all.largest, s->error().largest);
+    return all;
+  }
+  std::vector<sim::Time> ends() const {
+    std::vector<sim::Time> all;
+    for (const auto& s : streams_) {
+      if (streams_.size() > 1 && !s->ends().empty()) all.push_back(s->ends().back());
+    }
+    return all;
+  }
+  std::uint64_t data_sent() const {
+    std::uint64_t sum = 0;
+    for (int g = 0; g < machine_.gpus(); ++g)
+      sum += machine_.network().payload_sent(static_cast<net::NodeId>(g));
+    return sum;
+  }
+  coll::Residency residency() const {
+    coll::Residency sum;
+    for (const auto& s : streams_) sum += s->residency();
+    return sum;
+  }
+  std::vector<std::string> who_waits() const {
+    std::vector<std::string> lines;
+    for (const auto& s : streams_) {
+      for (auto& line : s->who_waits()) lines.push_back(std::move(line));
+    }
+    if (machine_.units() != nullptr) {
+      for (auto& line : machine_.units()->who_waits()) lines.push_back(std::move(line));
+    }
+    for (auto& line : machine_.network().who_waits()) lines.push_back(std::move(line));
+    return lines;
+  }
+
+ private:
+  const CollectiveJob& job_;
+  gpu::Machine& machine_;
+  const std::vector<coll::Program>& programs_;
+  std::vector<std::unique_ptr<CollectiveLoop>> streams_;
+};
+
+/// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
+/// what busbw counts, whatever the algorithm.
+double payload_bound(const gpu::Machine& machine, sim::Bytes packet) {
+  int links = 0;
+  for (int g = 0; g < machine.gpus(); ++g)
+    links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
+  const net::FabricSpec& fabric = machine.spec().fabric;
+  const auto payload = static_cast<double>(packet.count());
+  const auto whole = static_cast<double>((packet + fabric.packet.header).count());
+  return links * fabric.link.rate.in_gbps() * payload / whole;
+}
+
+std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
+  if (machine.units() == nullptr) return std::nullopt;
+  const inc::SwitchUnits::Totals totals = machine.units()->totals();
+  InNetworkCounters c{.table_peak_entries = totals.table_peak_entries,
+                      .stalls = totals.stalls,
+                      .evictions = totals.evictions,
+                      .bypasses = totals.bypasses,
+                      .packet_latency = {}};
+  gpu::SwitchPort::Latency latency;
+  for (int g = 0; g < machine.gpus(); ++g) {
+    const gpu::SwitchPort& port = machine.gpu(g).switch_port();
+    c.finished_at_gpus += port.partials();
+    latency.sum += port.latency().sum;
+    latency.blocks += port.latency().blocks;
+  }
+  if (latency.blocks > 0) c.packet_latency = latency.sum / static_cast<std::int64_t>(latency.blocks);
+  return c;
+}
+
+CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
+                               const coll::Program& program) {
+  CollectiveResult r;
+  // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
+  r.take_time(job, sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue));
+  r.bound_gbps = payload_bound(machine, packet_payload(machine.spec(), program));
+  // Where switches add up, a rank need not send more than the vector once, nor receive more.
+  if (machine.units() != nullptr)
+    r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
+  INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
+               "no collective is faster than the links of its GPUs");
+  if (job.check) r.wrong = bench.wrong();
+  const auto share = static_cast<std::uint64_t>(job.gpus) * static_cast<std::uint64_t>(job.iterations);
+  r.link_bytes_per_gpu = bench.data_sent() / share;
+  std::uint64_t wire = 0;
+  for (const auto& link : machine.network().links()) {
+    if (machine.blueprint().is_gpu(link->from())) wire += link->traffic().wire_bytes;
+  }
+  r.wire_bytes_per_gpu = wire / share;
+  std::uint64_t hbm = 0;
+  std::uint64_t l2 = 0;
+  sim::Time sm_time;
+  for (int g = 0; g < machine.gpus(); ++g) {
+    const gpu::MemorySystem& memory = machine.gpu(g).memory();
+    hbm += memory.hbm_read_bytes() + memory.hbm_written_bytes() + memory.unwritten();
+    l2 += memory.traffic().total().l2_read + memory.traffic().total().l2_written;
+    sm_time += machine.gpu(g).sm_time()[gpu::Actor::kCollective];
+  }
+  r.sm_time = sm_time / static_cast<std::int64_t>(share);
+  r.hbm_bytes_per_gpu = hbm / share;
+  r.l2_bytes_per_gpu = l2 / share;
+  r.engine = program.engine;
+  r.sms = program.sms() * job.concurrent;
+  const coll::Residency residency = bench.residency();
+  if (const auto workgroups = static_cast<std::int64_t>(share) * r.sms; workgroups > 0) {
+    r.resident = residency.resident / workgroups;
+    r.moving = (residency.resident - residency.waiting) / workgroups;
+  }
+  r.in_network = in_network_counters(machine);
+  for (const auto& link : machine.network().links()) r.replays += link->replays();
+  r.ends = bench.ends();
+  const bool sums = coll::reduces(job.collective) && job.type != coll::DataType::kInt32 &&
+                    (job.op == coll::ReduceOp::kSum || job.op == coll::ReduceOp::kAvg);
+  if (job.check && job.real_inputs && sums) r.error = bench.error();
+  r.packet_hops = machine.network().packet_hops();
+  if (bench.end() > sim::Time{}) r.links = use_of_links(machine, bench.end());
+  return r;
+}
+
+/// The GPUs of each communicator.
+std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(job.groups));
+  int next = 0;
+  for (auto& group : groups) {
+    group.resize(static_cast<std::size_t>(job.gpus / job.groups));
+    std::iota(group.begin(), group.end(), next);
+    next += job.gpus / job.groups;
+  }
+  return groups;
+}
+
+coll::Tuning tuning_of(const CollectiveJob& job) {
+  coll::Tuning tuning = coll::tuning_for(job.system->coll, job.protocol, job.engine, job.system->machine.gpu);
+  if (job.even_shares) tuning.chunk_grain = sim::Bytes{gpu::kVectorAccess};
+  return tuning;
+}
+
+coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus,
+                          const net::Blueprint& blueprint) {
+  if (job.program != nullptr) return *job.program;
+  return coll::compile_on(*job.algorithm,
+                          {.collective = job.collective,
+                           .bytes = job.bytes,
+                           .gpus = gpus,
+                           .fabric = &blueprint,
+                           .tuning = tuning_of(job),
+                           .root = job.root,
+                           .engine = job.engine},
+                          job.system->machine.gpu);
+}
+
+/// What the most loaded rank needs in its GPU's memory: vectors, scratch, a buffer for each connection, and
+/// for copy engines one for the sums of each channel.
+sim::Bytes memory_of(const coll::Program& program) {
+  const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
+  const sim::Bytes vectors = sizes.input + sizes.output + program.scratch;
+  if (program.engine == coll::Engine::kAce) return vectors;
+  const int sums = program.engine == coll::Engine::kDma ? program.channels : 0;
+  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program) + sums);
+}
+
+std::string gib(sim::Bytes b) {
+  return fmt::format("{:.2f} GiB", static_cast<double>(b.count()) / (1 << 30));
+}
+
+std::optional<std::string> refuse_values(const CollectiveJob& job, sim::Bytes scratch) {
+  if (!job.check) return std::nullopt;
+  const std::int64_t need =
+      coll::Values::memory_need(job.collective, job.bytes, job.gpus / job.groups, scratch) * job.groups *
+      job.concurrent;
+  if (need <= kValuesLimit) return std::nullopt;
+  return fmt::format(
+      "checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit of "
+      "{} "
+      "GiB",
+      job.bytes.count(), job.gpus, static_cast<double>(need) / (1 << 30), kValuesLimit >> 30);
+}
+
+std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::Program& program) {
+  const gpu::GpuSpec& gpu = job.system->machine.gpu;
+  if (const sim::Bytes need = memory_of(program) * job.concurrent; need > gpu.hbm.capacity) {
+    return fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
+                       sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
+  }
+  if (auto why = coll::refuse_engine(program, gpu)) return why;
+  if (const int sms = program.sms() * job.concurrent; sms > gpu.sms) {
+    return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
+                       program.channels, sms, gpu.sms);
+  }
+  if (program.in_network()) {
+    if (auto refusal = gpu::Machine::check_in_network(job.system->machine))
+      return fmt::format("{}: {}: {}", job.algorithm != nullptr ? job.algorithm->name : "the program",
+                         refusal->path, refusal->why);
+  }
+  return refuse_values(job, program.scratch);
+}
+
+/// What can be said before a program is there, which might be large.
+std::optional<std::string> refuse_request(const CollectiveJob& job) {
+  if (job.fault) {
+    if (auto why = refuse_second_try(job)) return why;
+  }
+  if (job.gpus % job.groups != 0)
+    return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
+  const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
+  if (in_network && job.engine != coll::Engine::kSm)
+    return fmt::format("{} brings its own engine; leave --engine out", job.algorithm->name);
+  if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
+    return "the collective engine runs in-network programs only; there is sm, dma, ace";
+  if (job.program != nullptr) return std::nullopt;
+  if (auto why = coll::refuse_protocol(job.engine, job.protocol)) return why;
+  if (job.protocol != coll::Protocol::kSimple && job.algorithm->needs_simple(job.collective)) {
+    return fmt::format(
+        "{} stores {} straight into outputs, which needs the fence of the protocol simple, not {}",
+        job.algorithm->name, sim::name_of(job.collective), sim::name_of(job.protocol));
+  }
+  if (!job.algorithm->offers(job.collective)) {
+    return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,
+                       sim::name_of(job.collective), coll::offered_by(*job.algorithm),
+                       sim::name_of(job.collective), coll::who_offers(job.collective));
+  }
+  if (job.root >= job.gpus / job.groups)
+    return fmt::format("there is no rank {} to be the root of {} GPUs", job.root, job.gpus / job.groups);
+  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus / job.groups);
+  const sim::Bytes capacity = job.system->machine.gpu.hbm.capacity;
+  if (sizes.input + sizes.output > capacity) {
+    return fmt::format("{} of {} bytes needs {} for its vectors on each GPU, and its memory has {}",
+                       sim::name_of(job.collective), job.bytes.count(), gib(sizes.input + sizes.output),
+                       gib(capacity));
+  }
+  std::vector<int> gpus(static_cast<std::size_t>(job.gpus / job.groups));
+  const coll::Request request{.collective = job.collective,
+                              .bytes = job.bytes,
+                              .gpus = gpus,
+                              .fabric = nullptr,
+                              .tuning = tuning_of(job),
+                              .root = job.root,
+                              .engine = job.engine};
+  if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
+    return fmt::format(
+        "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",
+        job.algorithm->name, job.bytes.count(), job.gpus, steps / 1'000'000, kMostSteps / 1'000'000);
+  }
+  return refuse_values(job, {});
+}
+
+/// A job made ready: its communicators and their programs.
+struct Prepared {
+  net::Blueprint blueprint;
+  std::vector<std::vector<int>> groups;
+  std::vector<coll::Program> programs;
+};
+std::variant<Prepared, JobRefused> prepare(const CollectiveJob& job) {
+  if (auto why = refuse_request(job)) return JobRefused{std::move(*why)};
+  const auto& machine = job.system->machine;
+  Prepared p{std::get<net::Blueprint>(net::draw(machine.fabric, machine.gpus)), groups_of(job), {}};
+  for (const auto& gpus : p.groups) p.programs.push_back(program_for(job, gpus, p.blueprint));
+  if (auto why = refuse_program(job, p.programs.front())) return JobRefused{std::move(*why)};
+  return p;
+}
+
+}  // namespace
+
+std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
+  sim::Random random(seed);
+  std::vector<sim::Time> delays;
+  for (int rank = 0; rank < gpus; ++rank) {
+    const auto range = static_cast<std::uint64_t>(most.count_ps()) + 1;
+    delays.push_back(sim::Time::ps(static_cast<std::int64_t>(random.below(range))));
+  }
+  return delays;
+}
+
+std::optional<std::string> refuse(const CollectiveJob& job) {
+  auto prepared = prepare(job);
+  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(refused->why);
+  return std::nullopt;
+}
+
+coll::Program program_of(const CollectiveJob& job) {
+  return std::get<Prepared>(prepare(job)).programs.front();
+}
+
+void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
+  time = t;
+  if (time > sim::Time{}) algbw_gbps = static_cast<double>(job.bytes.count()) / time.in_s() * 1e-9;
+  busbw_gbps = algbw_gbps * coll::bus_factor(job.collective, job.gpus / job.groups);
+}
+
+CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
+  if (job.fault) return run_with_fault(job, keep_going);
+  auto prepared = prepare(job);
+  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(*refused);
+  const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
+  const sim::Bytes burst = choose_burst(job, programs, groups, net::Routes(blueprint));
+  gpu::Machine machine(
+      job.system->machine,
+      {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});
+  std::optional<sim::TraceRecorder> trace;
+  std::optional<sim::Sampler> sampler;
+  if (job.trace) {
+    trace.emplace(*job.trace);
+    sampler.emplace(*trace, machine.events());
+    watch_machine(*sampler, *trace, machine, job.gpus);
+  }
+  Bench bench(job, machine, programs, groups, trace ? &*trace : nullptr);
+  if (sampler) sampler->start();
+  if (!bench.run(keep_going)) return Interrupted{};
+  if (sampler) sampler->finish();
+  if (!bench.done()) return Deadlock{bench.who_waits()};
+  INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
+
+  CollectiveResult result = read_counters(job, bench, machine, programs.front());
+  result.burst = burst;
+  result.events = machine.events().handled() - (sampler ? sampler->events() : 0);
+  result.trace = std::move(trace);
+  return result;
+}
+
+}  // namespace infold::study

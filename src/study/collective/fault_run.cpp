@@ -1,0 +1,96 @@
+// The collective undisturbed, to know what the failure costs; then what is done about it.
+#include "study/collective/fault_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "study/check.h"
+#include "study/collective/choice.h"
+
+namespace infold::study {
+
+namespace {
+
+/// The job as it begins again `later`, on the system that is left.
+CollectiveJob second_try(const CollectiveJob& job, const SystemSpec& left, sim::Time later) {
+  CollectiveJob again = job;
+  again.fault.reset();
+  again.system = &left;
+  for (sim::Time& delay : again.delays) delay = delay > later ? delay - later : sim::Time{};
+  if (job.fault->fallback != nullptr) {
+    again.algorithm = job.fault->fallback;
+    again.protocol = coll::Protocol::kSimple;
+    again.engine = coll::Engine::kSm;
+  }
+  return again;
+}
+
+KeepGoing part_of_two(const KeepGoing& keep_going, double done) {
+  if (!keep_going) return {};
+  return [&keep_going, done](double share) { return keep_going(done + share / 2); };
+}
+
+}  // namespace
+
+std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fault& fault) {
+  SystemSpec left = system;
+  net::FabricSpec& fabric = left.machine.fabric;
+  const auto plane = static_cast<std::size_t>(fault.plane);
+  if (fabric.topology != net::Topology::kSwitchPlanes)
+    return JobRefused{
+        fmt::format("--fail: the fabric of {} has no switch planes, so none can fail", system.name)};
+  if (fault.plane >= fabric.planes)
+    return JobRefused{
+        fmt::format("--fail: there is no plane {}, they are 0 to {}", plane, fabric.planes - 1)};
+  if (std::ranges::find(fabric.failed_planes, fault.plane) != fabric.failed_planes.end())
+    return JobRefused{fmt::format("--fail: plane {} is out of order already", plane)};
+  std::vector<int>& links = fabric.links_per_plane;
+  if (links.size() == 1) links.assign(static_cast<std::size_t>(fabric.planes), links.front());
+  if (fault.what == Fault::What::kLink && links[plane] > 1) {
+    --links[plane];
+  } else {
+    fabric.failed_planes.push_back(fault.plane);
+  }
+  if (auto refusal = check(left)) return JobRefused{fmt::format("--fail: {}", refusal->why)};
+  return left;
+}
+
+std::optional<std::string> refuse_second_try(const CollectiveJob& job) {
+  auto reduced = without(*job.system, *job.fault);
+  if (auto* refused = std::get_if<JobRefused>(&reduced)) return std::move(refused->why);
+  return refuse(second_try(job, std::get<SystemSpec>(reduced), {}));
+}
+
+CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going) {
+  if (auto why = refuse_second_try(job)) return JobRefused{std::move(*why)};
+  const Fault& fault = *job.fault;
+  const auto left = std::get<SystemSpec>(without(*job.system, fault));
+  const FaultSpec& spec = job.system->fault;
+  const sim::Time later = fault.at + spec.notice + spec.reroute;
+  CollectiveJob again = second_try(job, left, later);
+  if (fault.fallback != nullptr)
+    again.protocol = choose(again, offers_of(again, again.algorithm, std::nullopt)).protocol;
+
+  CollectiveJob alone = job;
+  alone.fault.reset();
+  auto outcome = run(alone, part_of_two(keep_going, 0));
+  auto* undisturbed = std::get_if<CollectiveResult>(&outcome);
+  if (undisturbed == nullptr) return outcome;
+  FaultReport report{.undisturbed = undisturbed->time, .lost = {}, .finished_by = job.algorithm};
+  if (undisturbed->time <= fault.at) {
+    undisturbed->fault = report;
+    return outcome;
+  }
+  outcome = run(again, part_of_two(keep_going, 0.5));
+  auto* result = std::get_if<CollectiveResult>(&outcome);
+  if (result == nullptr) return outcome;
+  report.hit = true;
+  report.lost = later + result->time - report.undisturbed;
+  report.finished_by = again.algorithm;
+  result->fault = report;
+  result->take_time(job, later + result->time);
+  return outcome;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,20 @@
+// A collective during which a switch plane or a link fails. What was under way on it is lost with the sums
+// that its switch held, so the ranks give the collective up, spread addresses over what is left of the
+// fabric, and begin again from their inputs: with the same algorithm, or with the one that was named to fall
+// back to.
+#pragma once
+
+#include "study/collective/collective_run.h"
+
+namespace infold::study {
+
+/// The system without what fails, or why it can not do without.
+std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fault& fault);
+
+/// Why the collective can not begin again after its fault, if so. Requires: job.fault.
+std::optional<std::string> refuse_second_try(const CollectiveJob& job);
+
+/// Requires: job.fault.
+CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going);
+
+}  // namespace infold::study

@@ -1,0 +1,34 @@
+// From a kernel's shape to tensors and kernels on one GPU. Used by kernel_run only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gpu/kernel/kernel_list.h"
+#include "gpu/sm/core.h"
+#include "study/kernel/kernel_run.h"
+
+namespace infold::study {
+
+struct BufferCopy {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  sim::Bytes bytes;
+};
+
+struct KernelPlan {
+  std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do it
+  std::optional<BufferCopy> copy;
+  std::optional<gpu::TilePlan> tile;
+  sim::Bytes bytes;  ///< of all tensors
+};
+
+/// Bytes of all tensors of the job.
+sim::Bytes footprint(const KernelJob& job);
+/// Why a job can not be run as asked.
+std::optional<std::string> refuse(const KernelJob& job);
+/// Requires: !refuse(job).
+KernelPlan build(const KernelJob& job, gpu::Core& core);
+
+}  // namespace infold::study

@@ -1,0 +1,51 @@
+// Choosing and compiling, once a size.
+#include "study/step/bucket_programs.h"
+
+#include <fmt/format.h>
+
+#include "coll/program/fold.h"
+#include "coll/tune/engine_tuning.h"
+
+namespace infold::study {
+
+std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
+  if (entries_.contains(bytes.count())) return std::nullopt;
+  CollectiveJob job = job_;
+  job.bytes = bytes;
+  const auto offers = offers_of(job, job_.algorithm, protocol_);
+  if (offers.empty()) {
+    if (auto why = coll::refuse_protocol(job.engine, protocol_.value_or(coll::Protocol::kSimple))) return why;
+    return fmt::format("{} can not reduce with the protocol {}",
+                       job_.algorithm == nullptr ? "no algorithm" : job_.algorithm->name,
+                       protocol_ ? sim::name_of(*protocol_) : "auto");
+  }
+  // Whether it fits does not depend on the protocol by much; the offer that is taken is asked again.
+  job.algorithm = offers.front().algorithm;
+  job.protocol = offers.front().protocol;
+  if (auto why = refuse(job)) return why;
+  const Choice choice = choose(job, offers, keep_going_);
+  job.algorithm = choice.algorithm;
+  job.protocol = choice.protocol;
+  if (auto why = refuse(job)) return why;
+  entries_.emplace(bytes.count(), std::make_unique<Entry>(Entry{choice, program_of(job)}));
+  return std::nullopt;
+}
+
+bool BucketPrograms::fold(int ranks) {
+  std::vector<coll::Program> programs;
+  for (const auto& [bytes, entry] : entries_) {
+    CollectiveJob job = job_;
+    job.bytes = sim::Bytes{bytes};
+    job.algorithm = entry->choice.algorithm;
+    job.protocol = entry->choice.protocol;
+    job.even_shares = true;
+    auto folded = coll::folded(program_of(job), ranks);
+    if (!folded) return false;
+    programs.push_back(std::move(*folded));
+  }
+  auto next = programs.begin();
+  for (auto& [bytes, entry] : entries_) entry->program = std::move(*next++);
+  return true;
+}
+
+}  // namespace infold::study

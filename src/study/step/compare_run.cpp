@@ -1,0 +1,73 @@
+// Builds the jobs of a comparison and puts their results side by side.
+#include "study/step/compare_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "study/step/many_steps.h"
+
+namespace infold::study {
+
+namespace {
+/// Below this a slow-down is rounding, and nothing to be repaired.
+constexpr double kNothing = 1e-4;
+
+Method ring() {
+  return {coll::find_algorithm("ring"), coll::Engine::kSm};
+}
+}  // namespace
+
+StepJob variant_of(StepJob step, const Method& method, Variant variant) {
+  step.method = method;
+  step.overlap = variant != Variant::kSequential;
+  if (variant == Variant::kIdeal)
+    step.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+  return step;
+}
+
+std::optional<double> repaired(double slowdown, double ring_slowdown) {
+  if (ring_slowdown < kNothing) return std::nullopt;
+  return 1 - slowdown / ring_slowdown;
+}
+
+CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going) {
+  CompareResult result;
+  std::vector<StepJob> jobs;
+  for (const Method& m : job.methods) {
+    for (const auto& v : kVariantNames) {
+      jobs.push_back(variant_of(job.step, m, v.value));
+      result.rows.push_back({.variant = v.value, .method = m, .result = {}, .repaired = std::nullopt});
+    }
+  }
+  // What others repair is measured against overlapped ring, whether it is asked for or not.
+  auto baseline = static_cast<std::size_t>(std::find(job.methods.begin(), job.methods.end(), ring()) -
+                                           job.methods.begin());
+  if (baseline == job.methods.size()) {
+    baseline = jobs.size();
+    jobs.push_back(variant_of(job.step, ring(), Variant::kOverlap));
+  } else {
+    baseline = baseline * kVariantNames.size() + 1;
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    // One that is not shown as a row is not traced either.
+    if (job.step.trace) jobs[i].trace = job.step.trace->shared_by(result.rows.size());
+    if (i >= result.rows.size()) jobs[i].trace.reset();
+  }
+  std::vector<StepOutcome> outcomes = run_all(jobs, job.threads, keep_going);
+  for (StepOutcome& o : outcomes) {
+    if (auto* refused = std::get_if<JobRefused>(&o)) return std::move(*refused);
+    if (auto* deadlock = std::get_if<Deadlock>(&o)) return std::move(*deadlock);
+    if (std::holds_alternative<Interrupted>(o)) return Interrupted{};
+  }
+  result.ring_slowdown = std::get<StepResult>(outcomes[baseline]).slowdown();
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    CompareRow& row = result.rows[i];
+    row.result = std::move(std::get<StepResult>(outcomes[i]));
+    const CompareRow& sequential = result.rows[i / kVariantNames.size() * kVariantNames.size()];
+    row.speedup_vs_sequential = sequential.result.step().in_s() / row.result.step().in_s();
+    row.repaired = repaired(row.result.slowdown(), result.ring_slowdown);
+  }
+  return result;
+}
+
+}  // namespace infold::study

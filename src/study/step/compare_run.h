@@ -1,0 +1,57 @@
+// One training step reduced in different ways: after backward, overlapped, and overlapped with nothing
+// shared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "sim/params.h"
+#include "study/collective/method.h"
+#include "study/step/step_run.h"
+
+namespace infold::study {
+
+enum class Variant : std::uint8_t { kSequential, kOverlap, kIdeal };
+inline constexpr std::array kVariantNames = {
+    sim::Named{Variant::kSequential, "sequential", "nothing is reduced before backward has ended"},
+    sim::Named{Variant::kOverlap, "overlap", "buckets are reduced while backward runs"},
+    sim::Named{Variant::kIdeal, "ideal",
+               "the same on a machine where compute and collectives share no SM, cache or memory"},
+};
+constexpr std::span<const sim::Named<Variant>> names_of(Variant) {
+  return kVariantNames;
+}
+
+struct CompareRow {
+  Variant variant = Variant::kOverlap;
+  Method method;
+  StepResult result;
+  double speedup_vs_sequential = 1;  ///< of the same method
+  std::optional<double> repaired;    ///< none where overlapped ring does not slow down
+};
+
+struct CompareResult {
+  std::vector<CompareRow> rows;  ///< for each method sequential, overlap, ideal
+  double ring_slowdown = 0;      ///< overlapped
+};
+
+struct CompareJob {
+  StepJob step;  ///< its method and overlap do not count
+  std::vector<Method> methods;
+  int threads = 0;
+};
+
+/// A method's step in one variant.
+StepJob variant_of(StepJob step, const Method& method, Variant variant);
+/// The part of overlapped ring's slow-down that is gone.
+std::optional<double> repaired(double slowdown, double ring_slowdown);
+
+using CompareOutcome = std::variant<CompareResult, JobRefused, Deadlock, Interrupted>;
+
+CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going);
+
+}  // namespace infold::study

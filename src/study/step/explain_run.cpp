@@ -1,0 +1,120 @@
+// Ablation, and the sentence that sums it up.
+#include "study/step/explain_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "study/step/many_steps.h"
+
+namespace infold::study {
+
+namespace {
+
+/// Slow-downs are kept in millionths, so that sums are exact wherever they are printed.
+double in_millionths(double v) {
+  return std::round(v * 1e6) / 1e6;
+}
+
+/// The step without one cause; false where there is nothing to take away.
+bool take_away(Cause cause, StepJob& step) {
+  gpu::Contention& shared = step.core.contention;
+  switch (cause) {
+    case Cause::kSm:
+      return std::exchange(shared.sm, false);
+    case Cause::kHbm:
+      return std::exchange(shared.hbm, false);
+    case Cause::kL2:
+      return std::exchange(shared.l2, false);
+    case Cause::kSkew:
+      return !std::exchange(step.delays, {}).empty();
+    case Cause::kLink:
+    case Cause::kInteraction:
+      return false;
+  }
+  return false;
+}
+
+std::string because(Cause cause, const ExplainResult& e, int sms) {
+  switch (cause) {
+    case Cause::kSm:
+      return fmt::format("it holds {} of {} SMs", e.result.sms, sms);
+    case Cause::kHbm:
+      return "it takes memory bandwidth";
+    case Cause::kL2:
+      return "it takes room and bandwidth in the L2 cache";
+    case Cause::kSkew:
+      return "it waits for late GPUs while it holds its SMs";
+    case Cause::kLink:
+      return "it fills the links";
+    case Cause::kInteraction:
+      return "these shortages meet, none of which explains it alone";
+  }
+  return {};
+}
+
+std::string percent(double v) {
+  return fmt::format("{:.1f} %", v * 100);
+}
+
+}  // namespace
+
+ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going) {
+  std::vector<StepJob> jobs = {job.step};
+  // Late GPUs do not all do the same. What is compared with them must be simulated as they are.
+  if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
+  std::vector<std::size_t> without(kCauseNames.size());  // by cause: its job; 0: nothing to take away
+  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
+    StepJob step = jobs.front();
+    if (!take_away(kCauseNames[c].value, step)) continue;
+    without[c] = jobs.size();
+    jobs.push_back(std::move(step));
+  }
+  std::vector<StepOutcome> outcomes = run_all(jobs, job.threads, keep_going);
+  for (StepOutcome& o : outcomes) {
+    if (auto* refused = std::get_if<JobRefused>(&o)) return std::move(*refused);
+    if (auto* deadlock = std::get_if<Deadlock>(&o)) return std::move(*deadlock);
+    if (std::holds_alternative<Interrupted>(o)) return Interrupted{};
+  }
+  const auto slowdown = [&](std::size_t i) {
+    return in_millionths(std::get<StepResult>(outcomes[i]).slowdown());
+  };
+  ExplainResult result;
+  result.slowdown = slowdown(0);
+  double explained = 0;
+  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
+    const Cause cause = kCauseNames[c].value;
+    const double part = cause == Cause::kInteraction ? in_millionths(result.slowdown - explained)
+                                                     : in_millionths(result.slowdown - slowdown(without[c]));
+    explained += part;
+    result.parts.push_back({cause, part});
+  }
+  result.result = std::move(std::get<StepResult>(outcomes[0]));
+  return result;
+}
+
+std::string in_words(const ExplainResult& e, const std::string& collective, int sms) {
+  constexpr double kHardly = 0.005;
+  if (e.result.communicating_in_backward == sim::Time{})
+    return fmt::format("Nothing is reduced while backward runs, so the {} all-reduce can not slow it down.",
+                       collective);
+  if (e.slowdown < kHardly) {
+    return fmt::format("The {} all-reduce hardly slows backward down ({:+.1f} %): it runs beside {} of it.",
+                       collective, e.slowdown * 100,
+                       percent(e.result.communicating_in_backward.in_s() / e.result.backward.in_s()));
+  }
+  std::vector<ExplainResult::Part> parts = e.parts;
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
+  constexpr double kWorthNaming = 0.2;  // of the whole
+  std::string text = fmt::format("Backward takes {} longer beside the {} all-reduce, mostly because {} ({})",
+                                 percent(e.slowdown), collective, because(parts[0].cause, e, sms),
+                                 percent(parts[0].slowdown));
+  for (std::size_t i = 1; i < parts.size() && parts[i].slowdown >= kWorthNaming * e.slowdown; ++i)
+    text += fmt::format(", and because {} ({})", because(parts[i].cause, e, sms), percent(parts[i].slowdown));
+  return text + ".";
+}
+
+}  // namespace infold::study

@@ -1,0 +1,55 @@
+// Why backward is slower beside communication: the same step again, each time with one kind of sharing off.
+//
+// A cause is what the slow-down shrinks by when it alone is taken away. Taking away one may leave another the
+// bottleneck, so causes need not add up to the whole; what is missing (or too much) is their interaction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/params.h"
+#include "study/step/step_run.h"
+
+namespace infold::study {
+
+enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kInteraction };
+inline constexpr std::array kCauseNames = {
+    sim::Named{Cause::kSm, "sm", "collectives hold SMs"},
+    sim::Named{Cause::kHbm, "hbm", "collectives use memory bandwidth"},
+    sim::Named{Cause::kL2, "l2", "collectives use the cache and its bandwidth"},
+    sim::Named{Cause::kLink, "link",
+               "always 0: kernels send nothing over links, and one collective follows another"},
+    sim::Named{Cause::kSkew, "skew", "collectives wait for late GPUs, and hold what they hold meanwhile"},
+    sim::Named{Cause::kInteraction, "interaction", "what the causes do together, beyond each alone"},
+};
+constexpr std::span<const sim::Named<Cause>> names_of(Cause) {
+  return kCauseNames;
+}
+
+struct ExplainResult {
+  struct Part {
+    Cause cause = Cause::kSm;
+    double slowdown = 0;
+  };
+  StepResult result;        ///< with everything as it is
+  double slowdown = 0;      ///< of backward, in steps of a millionth
+  std::vector<Part> parts;  ///< one a cause; they add up to it
+};
+
+struct ExplainJob {
+  StepJob step;
+  int threads = 0;
+};
+
+using ExplainOutcome = std::variant<ExplainResult, JobRefused, Deadlock, Interrupted>;
+
+ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going);
+
+/// What a person would say. `collective` is what is reduced with, `sms` what the GPU has.
+std::string in_words(const ExplainResult& explained, const std::string& collective, int sms);
+
+}  // namespace infold::study

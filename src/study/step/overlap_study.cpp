@@ -1,0 +1,176 @@
+// All simulations of the study as one list, so that threads are never without work.
+#include "study/step/overlap_study.h"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "study/step/many_steps.h"
+
+namespace infold::study {
+
+namespace {
+
+/// What went wrong for good, if anything did.
+class Trouble {
+ public:
+  void note(OverlapOutcome what) {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = std::move(what);
+  }
+  bool none() {
+    const std::lock_guard lock(mutex_);
+    return !first_;
+  }
+  OverlapOutcome take() { return std::move(*first_); }
+
+ private:
+  std::mutex mutex_;
+  std::optional<OverlapOutcome> first_;
+};
+
+class Study {
+ public:
+  Study(const OverlapJob& job, const KeepGoing& keep_going) : job_(job), keep_going_(keep_going) {
+    for (const OverlapCase& c : job.cases) result_.cases.push_back(empty_case(c));
+    for (const SizeWindow& w : job.windows) result_.windows.push_back(empty_window(w));
+    for (std::size_t c = 0; c < job.cases.size(); ++c) {
+      work_.emplace_back([this, c] { run_sequential(c); });
+      for (std::size_t m = 0; m < job.cases[c].methods.size(); ++m)
+        work_.emplace_back([this, c, m] { run_overlap(c, m); });
+    }
+    for (std::size_t w = 0; w < job.windows.size(); ++w) {
+      for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
+        work_.emplace_back([this, w, m] { run_window(w, m); });
+    }
+  }
+
+  OverlapOutcome run() {
+    in_parallel(work_.size(), job_.threads, [&](std::size_t i) {
+      if (trouble_.none()) work_[i]();
+      const std::lock_guard lock(asking_);
+      ++done_;
+    });
+    if (!trouble_.none()) return trouble_.take();
+    return std::move(result_);
+  }
+
+ private:
+  static OverlapCaseResult empty_case(const OverlapCase& c) {
+    OverlapCaseResult r;
+    for (const Method& m : c.methods) r.overlap.push_back({m, std::nullopt, {}});
+    return r;
+  }
+  static SizeWindowResult empty_window(const SizeWindow& w) {
+    SizeWindowResult r;
+    for (const Method& m : w.methods) r.times.push_back({m, std::vector<sim::Time>(w.sizes.size()), {}});
+    return r;
+  }
+
+  bool ask() {
+    if (!trouble_.none()) return false;
+    if (!keep_going_) return true;
+    const std::lock_guard lock(asking_);
+    return keep_going_(static_cast<double>(done_) / static_cast<double>(work_.size()));
+  }
+
+  /// The result, or nothing; then trouble has been noted, unless it is only a refusal and `refused` takes it.
+  template <class Result, class Outcome>
+  std::optional<Result> result_of(Outcome outcome, std::string* refused) {
+    if (auto* r = std::get_if<Result>(&outcome)) return std::move(*r);
+    if (auto* r = std::get_if<JobRefused>(&outcome)) {
+      if (refused != nullptr) {
+        *refused = std::move(r->why);
+      } else {
+        trouble_.note(std::move(*r));
+      }
+    } else if (auto* deadlock = std::get_if<Deadlock>(&outcome)) {
+      trouble_.note(std::move(*deadlock));
+    } else {
+      trouble_.note(Interrupted{});
+    }
+    return std::nullopt;
+  }
+
+  void run_sequential(std::size_t c) {
+    const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods.front(), Variant::kSequential);
+    if (auto r = result_of<StepResult>(study::run(step, [this](double) { return ask(); }), nullptr))
+      result_.cases[c].sequential = std::move(*r);
+  }
+
+  void run_overlap(std::size_t c, std::size_t m) {
+    const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods[m], Variant::kOverlap);
+    auto& row = result_.cases[c].overlap[m];
+    row.result = result_of<StepResult>(study::run(step, [this](double) { return ask(); }),
+                                       m == 0 ? nullptr : &row.refused);
+  }
+
+  void run_window(std::size_t w, std::size_t m) {
+    const SizeWindow& window = job_.windows[w];
+    auto& row = result_.windows[w].times[m];
+    for (std::size_t i = 0; i < window.sizes.size(); ++i) {
+      CollectiveJob job{.system = window.system,
+                        .algorithm = window.methods[m].algorithm,
+                        .engine = window.methods[m].engine,
+                        .bytes = window.sizes[i],
+                        .gpus = window.gpus,
+                        .burst = {}};
+      const auto offers = offers_of(job, job.algorithm, std::nullopt);
+      const Choice choice =
+          offers.empty() ? Choice{job.algorithm, coll::Protocol::kSimple} : choose(job, offers);
+      job.algorithm = choice.algorithm;
+      job.protocol = choice.protocol;
+      const auto r = result_of<CollectiveResult>(study::run(job, [this](double) { return ask(); }),
+                                                 m == 0 ? nullptr : &row.refused);
+      if (!r) {
+        row.result.reset();
+        return;
+      }
+      (*row.result)[i] = r->time;
+    }
+  }
+
+  const OverlapJob& job_;
+  const KeepGoing& keep_going_;
+  OverlapResult result_;
+  std::vector<std::function<void()>> work_;
+  Trouble trouble_;
+  std::mutex asking_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+std::optional<SizeWindowResult::Wins> SizeWindowResult::wins(std::size_t method) const {
+  if (!times[method].result) return std::nullopt;
+  const std::vector<sim::Time>& first = *times.front().result;
+  const std::vector<sim::Time>& mine = *times[method].result;
+  std::optional<Wins> best;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (mine[i] >= first[i]) continue;
+    std::size_t last = i;
+    while (last + 1 < mine.size() && mine[last + 1] < first[last + 1]) ++last;
+    if (!best || last - i > best->last - best->first) best = Wins{i, last};
+    i = last;
+  }
+  return best;
+}
+
+double OverlapResult::mean_slowdown_beside() const {
+  double sum = 0;
+  int count = 0;
+  for (const OverlapCaseResult& c : cases) {
+    const StepResult& r = *c.overlap.front().result;
+    if (r.communicating_in_backward == sim::Time{}) continue;
+    sum += r.slowdown_beside();
+    ++count;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+OverlapOutcome run(const OverlapJob& job, const KeepGoing& keep_going) {
+  return Study(job, keep_going).run();
+}
+
+}  // namespace infold::study

@@ -1,0 +1,232 @@
+// Runs a step alone on one GPU and then on the machine, and reads off what happened.
+#include "study/step/step_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gpu/machine.h"
+#include "sim/check.h"
+#include "study/step/step_trace.h"
+#include "study/step/train_run.h"
+#include "study/step/training_step.h"
+#include "train/plan.h"
+
+namespace infold::study {
+
+namespace {
+
+constexpr std::uint64_t kBatch = 1 << 17;  // events between two looks at the user
+
+/// Nobody listens to a GPU that reduces nothing.
+class Nobody final : public GpuStep::Owner {
+  void gradients_ready(int, int) override {}
+  void backward_ended(int) override {}
+};
+
+/// Requires: schedule.in_advance, or copies are not made one by one.
+std::variant<AloneResult, Deadlock, Interrupted> run_alone(const StepJob& job, const train::Plan& plan,
+                                                           const BucketSchedule& schedule,
+                                                           const BucketPrograms& programs,
+                                                           const KeepGoing& keep_going) {
+  sim::EventQueue events;
+  gpu::Core core(job.system->machine.gpu, events, {});
+  Nobody nobody;
+  GpuStep step(0, core, plan, nobody);
+  // Memory is laid out as beside collectives, so that nothing else differs.
+  const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
+  for (const train::Bucket& b : schedule.buckets) {
+    const coll::Buffers::Sizes need = coll::buffers_for(programs[b.bytes].program);
+    const std::uint64_t buffer = core.addresses().buffer(sim::max(need.input, need.output));
+    sim::Bytes offset;
+    for (const int p : b.parameters) {
+      if (copies_one_by_one(job.sync)) step.copy_to_bucket(p, buffer, offset);
+      offset += sizes[static_cast<std::size_t>(p)];
+    }
+  }
+  step.start(sim::Time{});
+  step.optimize();
+  while (!core.dispatcher().idle()) {
+    if (keep_going && !keep_going(0)) return Interrupted{};
+    if (!events.run(kBatch) && !core.dispatcher().idle()) return Deadlock{core.dispatcher().who_waits()};
+  }
+  return AloneResult{step.times(), events.handled()};
+}
+
+/// Reserved SMs are a way to share them.
+gpu::CoreOptions options_of(const StepJob& job) {
+  gpu::CoreOptions core = job.core;
+  if (!core.contention.sm) core.reserved_sms = 0;
+  return core;
+}
+
+bool in_network(const StepJob& job) {
+  return job.method.algorithm != nullptr && job.method.algorithm->in_network;
+}
+
+/// Packets over links that a ring would take, acknowledgements counted.
+std::int64_t packet_hops_of(const StepJob& job, sim::Bytes gradients) {
+  const net::FabricSpec& fabric = job.system->machine.fabric;
+  const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, job.system->machine.gpus));
+  const std::int64_t packets = gradients.count() / fabric.packet.payload.count() * 2 * (job.gpus - 1);
+  return packets * net::Routes(blueprint).diameter() * 2;
+}
+
+/// Up to this many packets over links every GPU is simulated: in bursts, some ten seconds.
+constexpr std::int64_t kManyPacketHops = 1'000'000'000;
+
+/// How many of n GPUs stand for all: the least that divides it and is not so small that the last of them to
+/// be ready comes much earlier than the last of all would. (Two come 5 % earlier on gpt2-xl, four 2 %.)
+int stand_ins(int n) {
+  int d = 4;
+  while (d < n && n % d != 0) ++d;
+  return std::min(d, n);
+}
+
+/// Whether GPUs may stand for each other: all do the same, at the same time, and no pair of them is nearer
+/// than any other.
+bool may_fold(const StepJob& job, const BucketSchedule& schedule, std::int64_t packet_hops,
+              sim::Bytes burst) {
+  if (job.fold == Fold::kOff || !job.delays.empty() || !schedule.in_advance) return false;
+  if (stand_ins(job.gpus) == job.gpus) return false;
+  if (job.system->machine.fabric.topology != net::Topology::kSwitchPlanes) return false;
+  return job.fold == Fold::kOn || (burst > sim::Bytes{} && packet_hops > kManyPacketHops);
+}
+
+std::optional<std::string> refuse_options(const StepJob& job) {
+  const int sms = job.system->machine.gpu.sms;
+  if (job.core.reserved_sms >= sms)
+    return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
+  return std::nullopt;
+}
+
+sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
+  const sim::Time begin = sim::max(a, c);
+  const sim::Time end = sim::min(b, d);
+  return end > begin ? end - begin : sim::Time{};
+}
+
+std::vector<BucketResult> read_buckets(const Reducer& reducer, int gpus) {
+  std::vector<BucketResult> buckets;
+  for (int b = 0; b < reducer.buckets(); ++b) {
+    BucketResult r{
+        .bytes = reducer.bytes(b), .choice = reducer.entry(b).choice, .ready = {}, .start = {}, .end = {}};
+    for (int g = 0; g < gpus; ++g) {
+      const Reducer::Turn& t = reducer.turn(b, g);
+      r.ready = sim::max(r.ready, t.ready);
+      r.start = sim::max(r.start, t.start);
+      r.end = sim::max(r.end, t.end);
+    }
+    buckets.push_back(r);
+  }
+  return buckets;
+}
+
+void read_times(const StepJob& job, const TrainingStep& step, const gpu::Machine& machine, StepResult& r) {
+  int slowest = 0;
+  StepTimes times = step.gpu(0).times();
+  sim::Time backward_ended;
+  sim::Time optimizer_began;
+  for (int g = 0; g < job.gpus; ++g) {
+    const StepTimes t = step.gpu(g).times();
+    backward_ended = sim::max(backward_ended, t.backward_ended);
+    optimizer_began = sim::max(optimizer_began, t.optimizer_began);
+    r.end = sim::max(r.end, t.optimizer_ended);
+    if (t.backward() <= times.backward()) continue;
+    slowest = g;
+    times = t;
+  }
+  r.forward = times.forward();
+  r.backward = times.backward();
+  r.optimizer = times.optimizer();
+  const sim::Time launch = job.system->machine.gpu.launch_gap;
+  r.exposed = sim::max(optimizer_began - backward_ended, launch) - launch;
+  for (int b = 0; b < step.reducer().buckets(); ++b) {
+    const Reducer::Turn& t = step.reducer().turn(b, slowest);
+    r.communicating += t.end - t.start;
+    r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
+    r.sms = std::max(r.sms, step.reducer().entry(b).program.sms());
+  }
+  const gpu::Gpu& gpu = machine.gpu(slowest);
+  r.traffic = gpu.memory().traffic();
+  r.sm_time = gpu.sm_time();
+}
+
+}  // namespace
+
+double StepResult::slowdown_beside() const {
+  const double more = backward.in_s() - alone.times.backward().in_s();
+  const double beside = communicating_in_backward.in_s() - more;
+  return beside > 0 ? more / beside : 0;
+}
+
+StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
+  if (auto why = refuse_options(job)) return JobRefused{std::move(*why)};
+  const train::Plan plan = train::make_plan(*job.graph, job.recipe);
+  StepResult result;
+  result.passes = job.recipe.accumulate;
+  const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
+  sim::Bytes all;
+  for (const sim::Bytes n : sizes) all += n;
+  const BucketSchedule schedule = schedule_of(job.sync, plan, sizes);
+  result.memory = memory_need(plan);
+  const bool copied = !schedule.in_advance || std::any_of(schedule.buckets.begin(), schedule.buckets.end(),
+                                                          [](const auto& b) { return b.copied; });
+  if (copied) result.memory.gradients += all;
+  if (auto why = refuse_memory(job.system->machine.gpu, result.memory, job.ignore_memory))
+    return JobRefused{std::move(*why)};
+
+  const CollectiveJob collective{
+      .system = job.system,
+      .algorithm = job.method.algorithm,
+      .engine = job.method.engine,
+      .collective = coll::Collective::kAllReduce,
+      .bytes = {},
+      .type = plan.recipe.gradient_bytes() == 2 ? coll::DataType::kBf16 : coll::DataType::kFp32,
+      .gpus = job.gpus,
+      .burst = job.burst};
+  const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
+  BucketPrograms programs(collective, job.protocol, go_on);
+  for (const sim::Bytes n : schedule.sizes(sizes, job.sync.fusion)) {
+    if (auto why = programs.prepare(n)) return JobRefused{std::move(*why)};
+    if (!go_on()) return Interrupted{};
+  }
+
+  const std::int64_t packet_hops = packet_hops_of(job, all);
+  result.burst = job.burst.for_hops(packet_hops);
+  StepJob simulated = job;
+  if (may_fold(job, schedule, packet_hops, result.burst) && programs.fold(stand_ins(job.gpus)))
+    simulated.gpus = stand_ins(job.gpus);
+  result.simulated = simulated.gpus;
+
+  auto alone = run_alone(job, plan, schedule, programs, keep_going);
+  if (auto* deadlock = std::get_if<Deadlock>(&alone)) return std::move(*deadlock);
+  if (std::holds_alternative<Interrupted>(alone)) return Interrupted{};
+  result.alone = std::get<AloneResult>(alone);
+
+  gpu::Machine machine(
+      job.system->machine,
+      {.burst = result.burst, .functional = false, .in_network = in_network(job), .core = options_of(job)});
+  TrainingStep step(simulated, machine, plan, schedule, programs);
+  std::optional<StepTrace> trace;
+  if (job.trace) trace.emplace(simulated, plan, machine, step);
+  step.start();
+  while (machine.events().run(kBatch)) {
+    if (keep_going && !keep_going(step.share())) return Interrupted{};
+  }
+  if (!step.done()) return Deadlock{step.who_waits()};
+  if (trace) result.trace = trace->finish();
+  INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
+  read_times(simulated, step, machine, result);
+  result.buckets = read_buckets(step.reducer(), simulated.gpus);
+  result.events = result.alone.events + machine.events().handled() - (trace ? trace->events() : 0);
+  result.packet_hops = machine.network().packet_hops();
+  if (result.communicating > sim::Time{})
+    result.links = use_of_links(machine, result.communicating, simulated.gpus, job.gpus);
+  for (int g = 0; g < job.gpus; ++g)
+    result.link_bytes += machine.network().payload_sent(static_cast<net::NodeId>(g % simulated.gpus));
+  return result;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,196 @@
+// From what ran when to spans and arrows.
+#include "study/step/step_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "study/watch.h"
+
+namespace infold::study {
+
+namespace {
+
+using SpanId = sim::TraceRecorder::SpanId;
+using TrackId = sim::TraceRecorder::TrackId;
+
+const char* work_name(const train::Op& op) {
+  const bool backward = op.phase == train::Phase::kBackward;
+  if (const auto* m = std::get_if<train::MatMul>(&op.work)) {
+    if (!backward) return "product";
+    // Weights' gradients sum over samples, which neither operand has as its rows.
+    return m->left_by_k && m->right_by_k ? "gradient of weights" : "gradient of data";
+  }
+  if (const auto* c = std::get_if<train::Convolve>(&op.work)) {
+    if (c->way == train::Convolve::Way::kFilterGradient) return "gradient of the filter";
+    return c->way == train::Convolve::Way::kDataGradient ? "gradient of data" : "convolution";
+  }
+  if (std::holds_alternative<train::Attend>(op.work)) return backward ? "backward" : "forward";
+  return op.phase == train::Phase::kOptimizer ? "update" : "streaming";
+}
+
+double megabytes(sim::Bytes n) {
+  return static_cast<double>(n.count()) * 1e-6;
+}
+
+/// Tracks of one name, as few as let nothing overlap.
+class Lanes {
+ public:
+  Lanes(sim::TraceRecorder& trace, TrackId group, std::string label)
+      : trace_(trace), group_(group), label_(std::move(label)) {}
+  /// Requires: called in the order of `begin`.
+  TrackId take(sim::Time begin, sim::Time end) {
+    auto free = std::ranges::find_if(ends_, [&](sim::Time t) { return t <= begin; });
+    if (free == ends_.end()) free = ends_.insert(ends_.end(), end);
+    *free = end;
+    const auto lane = free - ends_.begin();
+    return trace_.track(group_, lane == 0 ? label_ : fmt::format("{} ({})", label_, lane + 1));
+  }
+
+ private:
+  sim::TraceRecorder& trace_;
+  TrackId group_;
+  std::string label_;
+  std::vector<sim::Time> ends_;
+};
+
+}  // namespace
+
+std::string kernel_name(const train::Graph& graph, const train::Plan& plan, int index) {
+  const train::Op& op = plan.ops[static_cast<std::size_t>(index)];
+  if (op.operation < 0) return work_name(op);
+  const train::Operation& operation = graph.operations[static_cast<std::size_t>(op.operation)];
+  const auto* layer = std::get_if<train::Layer>(&operation.what);
+  return fmt::format("{} {}: {}", layer == nullptr ? "join" : train::name_of(*layer), op.operation,
+                     work_name(op));
+}
+
+std::vector<SpanId> record_compute(sim::TraceRecorder& trace, TrackId track, const train::Graph& graph,
+                                   const train::Plan& plan, const std::vector<RanKernel>& ran,
+                                   sim::Time backward_ended) {
+  constexpr std::array kPhases = {"forward", "backward", "optimizer"};
+  std::array<sim::Time, 3> begin;
+  std::array<sim::Time, 3> end;
+  begin.fill(sim::Time::never());
+  for (const RanKernel& k : ran) {
+    if (k.what != RanKernel::What::kOp) continue;
+    const auto phase = static_cast<std::size_t>(plan.ops[static_cast<std::size_t>(k.index)].phase);
+    begin[phase] = sim::min(begin[phase], k.began);
+    end[phase] = sim::max(end[phase], k.ended);
+  }
+  end[1] = sim::max(end[1], backward_ended);
+  for (std::size_t p = 0; p < kPhases.size(); ++p) {
+    if (begin[p] != sim::Time::never()) trace.span(track, trace.name(kPhases[p]), begin[p], end[p]);
+  }
+  std::vector<SpanId> span_of_op(plan.ops.size(), sim::TraceRecorder::kNoSpan);
+  for (const RanKernel& k : ran) {
+    switch (k.what) {
+      case RanKernel::What::kOp:
+        span_of_op[static_cast<std::size_t>(k.index)] =
+            trace.span(track, trace.name(kernel_name(graph, plan, k.index)), k.began, k.ended);
+        break;
+      case RanKernel::What::kCopyIn:
+        trace.span(track, trace.name(fmt::format("gradient {} into its bucket", k.index)), k.began, k.ended);
+        break;
+      case RanKernel::What::kCopyBack:
+        trace.span(track, trace.name(fmt::format("gradient {} out of its bucket", k.index)), k.began,
+                   k.ended);
+        break;
+    }
+  }
+  return span_of_op;
+}
+
+StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, gpu::Machine& machine, TrainingStep& step)
+    : job_(job),
+      plan_(plan),
+      machine_(machine),
+      step_(step),
+      trace_(*job.trace),
+      sampler_(trace_, machine.events()) {
+  for (int g = 0; g < job.gpus; ++g) {
+    const TrackId group = trace_.group(machine.network().name(static_cast<net::NodeId>(g)));
+    trace_.track(group, "compute stream");
+    trace_.track(group, "buckets");
+    trace_.track(group, "communication stream");
+    watch_core(sampler_, trace_, group, machine.gpu(g).core(),
+               [&step, g]() -> const gpu::Core& { return step.computes_for(g); });
+  }
+  watch_network(sampler_, trace_, machine, job.gpus);
+  step.record(&trace_);
+  sampler_.start();
+}
+
+sim::TraceRecorder StepTrace::finish() {
+  sampler_.finish();
+  for (int g = 0; g < job_.gpus; ++g) record_gpu(g);
+  return std::move(trace_);
+}
+
+void StepTrace::record_gpu(int g) {
+  const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
+  const GpuStep& gpu = step_.gpu(g);
+  const std::vector<RanKernel> ran = gpu.ran();
+  const std::vector<SpanId> span_of_op = record_compute(trace_, trace_.track(group, "compute stream"),
+                                                        *job_.graph, plan_, ran, gpu.times().backward_ended);
+  std::vector<sim::Time> op_ended(plan_.ops.size());
+  for (const RanKernel& k : ran) {
+    if (k.what == RanKernel::What::kOp) op_ended[static_cast<std::size_t>(k.index)] = k.ended;
+  }
+  record_buckets(g, span_of_op, op_ended);
+}
+
+/// A bucket fills, waits for its turn, and is reduced. Arrows lead from the kernels that filled it to where
+/// it is complete, and from there to its collective.
+void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
+                               const std::vector<sim::Time>& op_ended) {
+  const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
+  const TrackId stream = trace_.track(group, "communication stream");
+  std::vector<std::size_t> op_of(plan_.ready.size());
+  for (const train::GradientReady& r : plan_.ready)
+    op_of[static_cast<std::size_t>(r.parameter)] = static_cast<std::size_t>(r.op);
+
+  const Reducer& reducer = step_.reducer();
+  std::vector<sim::Time> filling(static_cast<std::size_t>(reducer.buckets()));
+  std::vector<int> order(filling.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const int b : order) {
+    sim::Time first = reducer.turn(b, g).ready;
+    for (const int p : step_.bucket(b).parameters)
+      first = sim::min(first, op_ended[op_of[static_cast<std::size_t>(p)]]);
+    filling[static_cast<std::size_t>(b)] = first;
+  }
+  std::ranges::stable_sort(order, {}, [&](int b) { return filling[static_cast<std::size_t>(b)]; });
+
+  Lanes lanes(trace_, group, "buckets");
+  for (const int b : order) {
+    const Reducer::Turn& turn = reducer.turn(b, g);
+    const sim::Time first = filling[static_cast<std::size_t>(b)];
+    const TrackId lane = lanes.take(first, turn.end);
+    trace_.span(lane, trace_.name(fmt::format("bucket {}, {:.1f} MB", b, megabytes(reducer.bytes(b)))), first,
+                turn.end);
+    trace_.span(lane, trace_.name("fills"), first, turn.ready);
+    const SpanId waits = trace_.span(lane, trace_.name("is complete and waits"), turn.ready, turn.start);
+    trace_.span(lane, trace_.name("is reduced"), turn.start, turn.end);
+    const SpanId collective = trace_.span(
+        stream,
+        trace_.name(fmt::format("all-reduce of bucket {}, {} {}", b, reducer.entry(b).choice.algorithm->name,
+                                sim::name_of(reducer.entry(b).choice.protocol))),
+        turn.start, turn.end);
+    for (const int p : step_.bucket(b).parameters)
+      trace_.arrow(span_of_op[op_of[static_cast<std::size_t>(p)]], waits);
+    trace_.arrow(waits, collective);
+    if (const gpu::KernelList* packing = step_.packing(b, g)) {
+      const TrackId packs = trace_.track(group, "packing stream");
+      const gpu::Kernel& in = (*packing)[0];
+      const gpu::Kernel& out = (*packing)[1];
+      trace_.span(packs, trace_.name(fmt::format("bucket {} in", b)), in.began_at(), in.ended_at());
+      trace_.span(packs, trace_.name(fmt::format("bucket {} out", b)), out.began_at(), out.ended_at());
+    }
+  }
+}
+
+}  // namespace infold::study

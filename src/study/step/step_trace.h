@@ -1,0 +1,49 @@
+// The trace of a training step: kernels and collectives on their streams, buckets on their way from one to
+// the other, and the machine's counters beside them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/machine.h"
+#include "sim/sampler.h"
+#include "sim/trace.h"
+#include "study/step/training_step.h"
+#include "train/plan.h"
+
+namespace infold::study {
+
+/// "conv 12: gradient of the filter"
+std::string kernel_name(const train::Graph& graph, const train::Plan& plan, int op);
+
+/// The kernels of one GPU, in their phases. Returns the span that shows each op.
+std::vector<sim::TraceRecorder::SpanId> record_compute(sim::TraceRecorder& trace,
+                                                       sim::TraceRecorder::TrackId track,
+                                                       const train::Graph& graph, const train::Plan& plan,
+                                                       const std::vector<RanKernel>& ran,
+                                                       sim::Time backward_ended);
+
+class StepTrace {
+ public:
+  /// Before the step starts. All must outlive it.
+  StepTrace(const StepJob& job, const train::Plan& plan, gpu::Machine& machine, TrainingStep& step);
+
+  /// Requires: the step has run.
+  sim::TraceRecorder finish();
+  /// That sampling has added to the queue.
+  std::uint64_t events() const { return sampler_.events(); }
+
+ private:
+  void record_gpu(int gpu);
+  void record_buckets(int gpu, const std::vector<sim::TraceRecorder::SpanId>& span_of_op,
+                      const std::vector<sim::Time>& op_ended);
+
+  const StepJob& job_;
+  const train::Plan& plan_;
+  gpu::Machine& machine_;
+  const TrainingStep& step_;
+  sim::TraceRecorder trace_;
+  sim::Sampler sampler_;
+};
+
+}  // namespace infold::study

@@ -1,0 +1,111 @@
+// Runs a step's kernels on the GPU model and reads off when each phase began and ended.
+#include "study/step/train_run.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "gpu/sm/core.h"
+#include "sim/event_queue.h"
+#include "sim/sampler.h"
+#include "study/step/step_trace.h"
+#include "study/watch.h"
+#include "train/plan.h"
+#include "train/step_kernels.h"
+
+namespace infold::study {
+
+namespace {
+double gigabytes(sim::Bytes n) {
+  return static_cast<double>(n.count()) * 1e-9;
+}
+
+struct Span {
+  sim::Time begin = sim::Time::never();
+  sim::Time end;
+  sim::Time length() const { return end - begin; }
+};
+
+/// Beyond this no machine is meant, and counts of workgroups would not fit their type.
+constexpr sim::Bytes kMost = sim::Bytes::gib(64 * 1024);
+
+sim::Time& time_of(KernelTimes& t, const train::Op& op) {
+  if (std::holds_alternative<train::MatMul>(op.work)) return t.products;
+  if (std::holds_alternative<train::Convolve>(op.work)) return t.convolutions;
+  if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
+  return t.streaming;
+}
+std::vector<RanKernel> ran_of(const train::Plan& plan, const train::StepKernels& kernels) {
+  std::vector<RanKernel> ran;
+  ran.reserve(plan.ops.size());
+  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op)
+    ran.push_back({RanKernel::What::kOp, op, kernels.op_began(op), kernels.op_ended(op)});
+  return ran;
+}
+}  // namespace
+
+std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m,
+                                         bool ignore_memory) {
+  const bool fits = m.total() <= gpu.hbm.capacity;
+  if (fits || (ignore_memory && m.total() <= kMost)) return std::nullopt;
+  return fmt::format(
+      "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}), {} "
+      "has "
+      "{:.1f} GB{}",
+      gigabytes(m.total()), gigabytes(m.weights), gigabytes(m.gradients), gigabytes(m.optimizer),
+      gigabytes(m.passing), gpu.name, gigabytes(gpu.hbm.capacity),
+      m.total() <= kMost ? "; take a smaller --batch, or --ignore-memory" : "");
+}
+
+TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
+  const train::Plan plan = train::make_plan(*job.graph, job.recipe);
+  TrainResult result;
+  result.memory = memory_need(plan);
+  if (auto why = refuse_memory(gpu, result.memory, job.ignore_memory)) return JobRefused{std::move(*why)};
+  sim::EventQueue events;
+  gpu::Core core(gpu, events, {});
+  train::StepKernels kernels(core, plan);
+  kernels.enqueue(core.dispatcher().add_stream(0), sim::Time{});
+  std::optional<sim::TraceRecorder> trace;
+  std::optional<sim::Sampler> sampler;
+  if (job.trace) {
+    trace.emplace(*job.trace);
+    sampler.emplace(*trace, events);
+    watch_core(*sampler, *trace, trace->group("gpu0"), core, [&core]() -> const gpu::Core& { return core; });
+    sampler->start();
+  }
+  while (!core.dispatcher().idle()) {
+    if (keep_going && !keep_going(0)) return Interrupted{};
+    if (!events.run(1 << 20) && !core.dispatcher().idle()) return Deadlock{core.dispatcher().who_waits()};
+  }
+  std::map<train::Phase, Span> spans;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const sim::Time begin = kernels.op_began(static_cast<int>(i));
+    const sim::Time end = kernels.op_ended(static_cast<int>(i));
+    time_of(result.times, plan.ops[i]) += end - begin;
+    Span& s = spans[plan.ops[i].phase];
+    s.begin = sim::min(s.begin, begin);
+    s.end = sim::max(s.end, end);
+  }
+  result.forward = spans[train::Phase::kForward].length();
+  result.backward = spans[train::Phase::kBackward].length();
+  result.optimizer = spans[train::Phase::kOptimizer].length();
+  result.end = spans[train::Phase::kOptimizer].end;
+  result.flops = kernels.flops();
+  result.kernels = kernels.kernels();
+  const gpu::Traffic& t = core.memory().traffic()[gpu::Actor::kCompute];
+  result.hbm_bytes = t.hbm_read + t.hbm_written;
+  result.events = events.handled() - (sampler ? sampler->events() : 0);
+  if (trace) {
+    sampler->finish();
+    record_compute(*trace, trace->track(trace->group("gpu0"), "compute stream"), *job.graph, plan,
+                   ran_of(plan, kernels), spans[train::Phase::kBackward].end);
+    result.trace = std::move(trace);
+  }
+  return result;
+}
+
+}  // namespace infold::study
