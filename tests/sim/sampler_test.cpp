@@ -7,9 +7,9 @@ namespace {
 using namespace literals;
 
 /// Adds 10 to a total every nanosecond for so many of them.
-class Clockwork final : public Handler {
+class TickingWork final : public Handler {
  public:
-  Clockwork(EventQueue& events, int ticks) : events_(events), left_(ticks) {
+  TickingWork(EventQueue& events, int ticks) : events_(events), left_(ticks) {
     events.schedule(1_ns, Priority::kWork, *this, 0);
   }
   void handle(std::uint32_t) override {
@@ -33,7 +33,7 @@ std::vector<double> values_of(const TraceRecorder& trace, TraceRecorder::TrackId
 
 TEST(Sampler, ShowsWhatWasAddedAndEndsAtZero) {
   EventQueue events;
-  Clockwork work(events, 40);
+  TickingWork work(events, 40);
   TraceRecorder trace({.interval = 10_ns});
   const auto track = trace.counter(trace.group("gpu0"), "traffic", "GB/s");
   Sampler sampler(trace, events);
@@ -50,7 +50,7 @@ TEST(Sampler, ShowsWhatWasAddedAndEndsAtZero) {
 
 TEST(Sampler, StopsWhenNothingElseIsLeft) {
   EventQueue events;
-  Clockwork work(events, 1);
+  TickingWork work(events, 1);
   TraceRecorder trace({.interval = 1_ns});
   Sampler sampler(trace, events);
   sampler.add_level(trace.counter(trace.group("gpu0"), "x", "B"), [](Time) { return 0.0; });
@@ -62,7 +62,7 @@ TEST(Sampler, StopsWhenNothingElseIsLeft) {
 
 TEST(Sampler, DoublesItsIntervalInsteadOfGrowingWithoutEnd) {
   EventQueue events;
-  Clockwork work(events, 10'000);
+  TickingWork work(events, 10'000);
   TraceRecorder trace({.interval = 1_ns, .most_samples = 64});
   const auto rate = trace.counter(trace.group("gpu0"), "traffic", "GB/s");
   const auto level = trace.counter(trace.group("gpu0"), "peak", "B");

@@ -51,11 +51,11 @@ class Plan {
 };
 
 /// Writes one rank's steps on one channel.
-class Writer {
+class HalvingWriter {
  public:
   /// `layout(block)` is the part of the vector that a block has on this channel.
   template <class Layout>
-  Writer(const Request& request, const Plan& plan, int rank, Layout layout, std::vector<Step>& out)
+  HalvingWriter(const Request& request, const Plan& plan, int rank, Layout layout, std::vector<Step>& out)
       : request_(request), plan_(plan), rank_(rank), out_(out) {
     for (int b = 0; b < request.ranks(); ++b) blocks_.push_back(layout(b));
   }
@@ -198,7 +198,7 @@ Program write_halving_doubling(const Request& request) {
         barrier(rank, n, list);
         continue;
       }
-      Writer w(request, plan, rank, layout, list);
+      HalvingWriter w(request, plan, rank, layout, list);
       if (reduces(request.collective)) w.reduce();
       if (request.collective != Collective::kReduceScatter)
         w.gather(request.collective == Collective::kAllGather);

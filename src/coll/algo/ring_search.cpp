@@ -12,10 +12,6 @@ namespace {
 
 constexpr int kStepsPerExchange = 20;  // its fixed cost
 
-std::size_t at(int rank) {
-  return static_cast<std::size_t>(rank);
-}
-
 void use_up(LinkGraph& graph, int from, int to) {
   auto& arcs = graph[at(from)];
   const auto arc = std::find_if(arcs.begin(), arcs.end(), [&](const Arc& a) { return a.to == to; });

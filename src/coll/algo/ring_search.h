@@ -17,6 +17,10 @@ struct Arc {
   int links;
 };
 using LinkGraph = std::vector<std::vector<Arc>>;
+/// A rank as an index into it.
+inline std::size_t at(int rank) {
+  return static_cast<std::size_t>(rank);
+}
 
 /// rank -> its successor
 using Permutation = std::vector<int>;

@@ -12,10 +12,6 @@
 namespace infold::coll {
 namespace {
 
-std::size_t at(int rank) {
-  return static_cast<std::size_t>(rank);
-}
-
 /// The cables between the ranks' GPUs.
 struct Cabling {
   LinkGraph both_ways;

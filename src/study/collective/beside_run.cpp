@@ -20,7 +20,7 @@ namespace infold::study {
 
 namespace {
 
-constexpr std::uint64_t kBatch = 1 << 16;  // events between two looks at the user
+constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;  // events between two looks at the user
 constexpr int kMostKernels = 64;
 constexpr int kMostCollectives = 256;
 
@@ -106,7 +106,7 @@ class Scene {
     const auto kernels_done = [&] {
       return std::all_of(kernels_.begin(), kernels_.end(), [](const auto& k) { return k->done(); });
     };
-    while (machine_.events().run(kBatch)) {
+    while (machine_.events().run(kEventsBetweenLooks)) {
       if (keep_going && !keep_going(0)) return Stopped{.interrupted = true, .waiting = {}};
       if (kernels > 0 && collectives > 0 && kernels_done()) collectives_->stop();
     }

@@ -25,7 +25,7 @@ constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
 /// Steps of a program, some 70 bytes each.
 constexpr std::int64_t kMostSteps = 50'000'000;
 /// Events between two looks at the clock and at the user.
-constexpr std::uint64_t kBatch = 1 << 18;
+constexpr std::uint64_t kEventsPerLook = 1 << 18;
 
 /// A job on its machine: what runs on it at the same time.
 class Bench {
@@ -47,7 +47,7 @@ class Bench {
     for (const coll::Program& p : programs_) {
       total += static_cast<double>(bytes_sent(p).count()) * job_.iterations * job_.concurrent;
     }
-    while (machine_.events().run(kBatch)) {
+    while (machine_.events().run(kEventsPerLook)) {
       if (keep_going && !keep_going(static_cast<double>(data_sent()) / total)) return false;
     }
     return true;

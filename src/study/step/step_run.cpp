@@ -17,7 +17,7 @@ namespace infold::study {
 
 namespace {
 
-constexpr std::uint64_t kBatch = 1 << 17;  // events between two looks at the user
+constexpr std::uint64_t kStepEventsPerLook = 1 << 17;  // events between two looks at the user
 
 /// Nobody listens to a GPU that reduces nothing.
 class Nobody final : public GpuStep::Owner {
@@ -49,7 +49,8 @@ std::variant<AloneResult, Deadlock, Interrupted> run_alone(const StepJob& job, c
   step.optimize();
   while (!core.dispatcher().idle()) {
     if (keep_going && !keep_going(0)) return Interrupted{};
-    if (!events.run(kBatch) && !core.dispatcher().idle()) return Deadlock{core.dispatcher().who_waits()};
+    if (!events.run(kStepEventsPerLook) && !core.dispatcher().idle())
+      return Deadlock{core.dispatcher().who_waits()};
   }
   return AloneResult{step.times(), events.handled()};
 }
@@ -212,7 +213,7 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   std::optional<StepTrace> trace;
   if (job.trace) trace.emplace(simulated, plan, machine, step);
   step.start();
-  while (machine.events().run(kBatch)) {
+  while (machine.events().run(kStepEventsPerLook)) {
     if (keep_going && !keep_going(step.share())) return Interrupted{};
   }
   if (!step.done()) return Deadlock{step.who_waits()};
