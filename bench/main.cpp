@@ -30,7 +30,7 @@ struct Case {
 };
 
 study::SystemSpec preset(const char* name) {
-  return std::get<study::SystemSpec>(config::load_system(name, study::check));
+  return config::load_system(name, study::check).value();
 }
 
 std::vector<Case> cases() {
@@ -93,7 +93,7 @@ Measured measure(const Case& c) {
   const auto start = std::chrono::steady_clock::now();
   auto outcome = study::run(job, {});
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  return {std::get<study::CollectiveResult>(outcome), wall.count()};
+  return {outcome.value(), wall.count()};
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
+#include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/systems.h"
 #include "config/yaml/suggest.h"
@@ -86,11 +87,11 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
 struct Understood {};
 /// Thrown when all was understood and something would be lost.
 struct Refused {
-  std::string why;
+  sim::Error why;
 };
 }  // namespace
 
-std::string refuse_words(const std::vector<std::string>& words) {
+sim::Status check_words(const std::vector<std::string>& words) {
   int exit = kDone;
   CLI::App app{"infold", "infold"};
   app.require_subcommand(1);
@@ -102,9 +103,9 @@ std::string refuse_words(const std::vector<std::string>& words) {
   } catch (const Understood&) {
     return {};
   } catch (const CLI::Success&) {
-    return "it asks for help and nothing else";
+    return sim::fail("it asks for help and nothing else");
   } catch (const CLI::ParseError& e) {
-    return explain(app, e);
+    return sim::fail(explain(app, e));
   }
   return {};
 }
@@ -124,13 +125,13 @@ bool reader_has_gone() {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/// An option to which nothing is given, as by a script's variable that was not set; or empty.
-std::string refuse_empty(const CLI::App& app) {
+/// Refuses an option to which nothing is given, as by a script's variable that was not set.
+sim::Status check_options(const CLI::App& app) {
   for (const CLI::App* command = &app;; command = command->get_subcommands().front()) {
     for (const CLI::Option* option : command->get_options()) {
       const auto& given = option->results();
       if (option->count() > 0 && std::find(given.begin(), given.end(), "") != given.end())
-        return fmt::format("{}: nothing is given", option->get_name());
+        return sim::fail(fmt::format("{}: nothing is given", option->get_name()));
     }
     if (command->get_subcommands().empty()) return {};
   }
@@ -157,8 +158,8 @@ int run(int argc, char** argv) {
   add_commands(app, typed_again(argc, argv), exit);
   if (is_unknown_command(app, argc, argv)) return kBadInput;
   app.parse_complete_callback([&app] {
-    if (std::string why = refuse_empty(app); !why.empty()) throw Refused{std::move(why)};
-    if (std::string why = refuse_same_file(app); !why.empty()) throw Refused{std::move(why)};
+    if (auto given = check_options(app); !given) throw Refused{std::move(given.error())};
+    if (auto safe = check_files(app); !safe) throw Refused{std::move(safe.error())};
   });
   try {
     app.parse(argc, argv);
@@ -167,7 +168,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return bad_input(explain(app, e));
   } catch (const Refused& e) {
-    return bad_input(e.why);
+    return failure(e.why);
   }
   // Output that could not be written must not pass for done.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/result.h"
+
 namespace CLI {
 class App;
 }
@@ -41,7 +43,7 @@ void add_sweep(CLI::App& app, const std::string& typed, int& exit);
 void add_learn(CLI::App& app, int& exit);
 void add_validate(CLI::App& app, const std::string& typed, int& exit);
 
-/// What is wrong with the words of a command line, as far as can be said without running it; or empty.
-std::string refuse_words(const std::vector<std::string>& words);
+/// Whether the words of a command line make sense, as far as can be said without running it.
+sim::Status check_words(const std::vector<std::string>& words);
 
 }  // namespace infold::cli

@@ -28,38 +28,36 @@ std::string_view dtype_alias(std::string_view word) {
   return word;
 }
 
-std::optional<std::string> size_of_option(std::string_view option, const std::string& text,
-                                          std::int64_t& bytes) {
+sim::Status size_of_option(std::string_view option, const std::string& text, std::int64_t& bytes) {
   const auto parsed = config::parse_size(text);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return fmt::format("{}: {}", option, error->message);
-  bytes = std::get<sim::Bytes>(parsed).count();
-  if (bytes > kMaxBytes) return fmt::format("{}: {} is more than the limit of 1 TiB", option, text);
-  return std::nullopt;
+  if (!parsed) return sim::fail(sim::prefixed(option, parsed.error()));
+  bytes = parsed->count();
+  if (bytes > kMaxBytes)
+    return sim::fail(fmt::format("{}: {} is more than the limit of 1 TiB", option, text));
+  return {};
 }
 
-std::optional<std::string> list_sizes(const BenchArguments& args, std::vector<std::int64_t>& sizes) {
+sim::Status list_sizes(const BenchArguments& args, std::vector<std::int64_t>& sizes) {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t increment = 0;
-  if (auto e = size_of_option("-b", args.begin, begin)) return e;
-  if (auto e = size_of_option("-e", args.end, end)) return e;
-  if (auto e = size_of_option("-i", args.increment, increment)) return e;
-  if (begin > end) return fmt::format("-b {} is more than -e {}", args.begin, args.end);
-  if (args.factor == 0 && increment == 0 && begin != end) return std::string("-i must be more than 0");
+  if (auto e = size_of_option("-b", args.begin, begin); !e) return e;
+  if (auto e = size_of_option("-e", args.end, end); !e) return e;
+  if (auto e = size_of_option("-i", args.increment, increment); !e) return e;
+  if (begin > end) return sim::fail(fmt::format("-b {} is more than -e {}", args.begin, args.end));
+  if (args.factor == 0 && increment == 0 && begin != end) return sim::fail("-i must be more than 0");
   for (std::int64_t n = begin; n <= end;) {
     if (sizes.size() == kMaxPoints)
-      return fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints);
+      return sim::fail(fmt::format("-b, -e and -f or -i make more than {} sizes", kMaxPoints));
     sizes.push_back(n);
     if (n == end || (args.factor > 1 && n > end / args.factor)) break;
     // Zero has no successor by multiplication.
     n = args.factor > 1 ? (n == 0 ? 1 : n * args.factor) : n + increment;
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> pick_algorithms(const std::string& list,
-                                           std::vector<const coll::Algorithm*>& out) {
+sim::Status pick_algorithms(const std::string& list, std::vector<const coll::Algorithm*>& out) {
   for (const std::string& name : split(list)) {
     if (name == "auto") {
       out.push_back(nullptr);
@@ -70,103 +68,102 @@ std::optional<std::string> pick_algorithms(const std::string& list,
       std::vector<std::string_view> names;
       for (const auto& a : coll::algorithms()) names.push_back(a.name);
       names.emplace_back("auto");
-      return fmt::format("there is no algorithm '{}'{}; there is {}", name, config::did_you_mean(name, names),
-                         fmt::join(names, ", "));
+      return sim::fail(fmt::format("there is no algorithm '{}'{}; there is {}", name,
+                                   config::did_you_mean(name, names), fmt::join(names, ", ")));
     }
     out.push_back(found);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> pick_protocols(const std::string& list,
-                                          std::vector<std::optional<coll::Protocol>>& out) {
+sim::Status pick_protocols(const std::string& list, std::vector<std::optional<coll::Protocol>>& out) {
   for (const std::string& name : split(list)) {
     coll::Protocol protocol{};
     if (name == "auto") {
       out.emplace_back(std::nullopt);
       continue;
     }
-    if (auto e = pick("protocol", name, protocol)) return *e + ", auto";
+    if (auto e = pick("protocol", name, protocol); !e) return sim::fail(e.error().message + ", auto");
     out.emplace_back(protocol);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> pick_engines(const std::string& list, std::vector<coll::Engine>& out) {
+sim::Status pick_engines(const std::string& list, std::vector<coll::Engine>& out) {
   for (const std::string& name : split(list)) {
-    if (auto e = pick("engine", name, out.emplace_back())) return e;
+    if (auto e = pick("engine", name, out.emplace_back()); !e) return e;
   }
-  return std::nullopt;
+  return {};
 }
 
 constexpr sim::Time kLongestDelay = sim::Time::us(1'000'000);
 
-std::optional<std::string> pick_delay(std::string_view option, const std::string& text, sim::Time& delay) {
+sim::Status pick_delay(std::string_view option, const std::string& text, sim::Time& delay) {
   if (option == "--delays" && text == "never") {
     delay = sim::Time::never();
-    return std::nullopt;
+    return {};
   }
   const auto parsed = config::parse_time(text);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return fmt::format("{}: {}", option, error->message);
-  delay = std::get<sim::Time>(parsed);
-  if (delay > kLongestDelay) return fmt::format("{}: {} is more than the limit of 1 s", option, text);
-  return std::nullopt;
+  if (!parsed) return sim::fail(sim::prefixed(option, parsed.error()));
+  delay = *parsed;
+  if (delay > kLongestDelay)
+    return sim::fail(fmt::format("{}: {} is more than the limit of 1 s", option, text));
+  return {};
 }
 
-std::optional<std::string> pick_delays(const BenchArguments& args, BenchOptions& o) {
-  if (!args.skew.empty() && !args.delays.empty()) return std::string("--skew and --delays: give one of them");
+sim::Status pick_delays(const BenchArguments& args, BenchOptions& o) {
+  if (!args.skew.empty() && !args.delays.empty()) return sim::fail("--skew and --delays: give one of them");
   if (!args.skew.empty()) return pick_delay("--skew", args.skew, o.skew);
-  if (args.delays.empty()) return std::nullopt;
+  if (args.delays.empty()) return {};
   for (const std::string& text : split(args.delays)) {
     o.delays.emplace_back();
-    if (auto e = pick_delay("--delays", text, o.delays.back())) return e;
+    if (auto e = pick_delay("--delays", text, o.delays.back()); !e) return e;
   }
-  return std::nullopt;
+  return {};
 }
 
 /// "plane:2@20us" or "link:2@20us".
-std::optional<std::string> pick_fault(const BenchArguments& args, BenchOptions& o) {
+sim::Status pick_fault(const BenchArguments& args, BenchOptions& o) {
   if (args.fail.empty())
-    return args.fallback.empty() ? std::nullopt
-                                 : std::optional<std::string>("--fallback: nothing fails (--fail)");
+    return args.fallback.empty() ? sim::Status{} : sim::fail("--fallback: nothing fails (--fail)");
   const std::string& text = args.fail;
   const std::size_t colon = text.find(':');
   const std::size_t at = text.find('@');
   const std::string what = text.substr(0, colon);
   if (colon == std::string::npos || at == std::string::npos || at < colon ||
       (what != "plane" && what != "link"))
-    return fmt::format("--fail: '{}' is not like plane:2@20us or link:2@20us", text);
+    return sim::fail(fmt::format("--fail: '{}' is not like plane:2@20us or link:2@20us", text));
   study::Fault fault;
   fault.what = what == "plane" ? study::Fault::What::kPlane : study::Fault::What::kLink;
   const std::string number = text.substr(colon + 1, at - colon - 1);
   if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
-    return fmt::format("--fail: '{}' is not the number of a plane", number);
+    return sim::fail(fmt::format("--fail: '{}' is not the number of a plane", number));
   fault.plane = std::stoi(number);
-  if (auto e = pick_delay("--fail", text.substr(at + 1), fault.at)) return e;
+  if (auto e = pick_delay("--fail", text.substr(at + 1), fault.at); !e) return e;
   if (!args.fallback.empty()) {
     std::vector<const coll::Algorithm*> picked;
-    if (auto e = pick_algorithms(args.fallback, picked)) return "--fallback: " + *e;
-    if (picked.size() != 1 || picked.front() == nullptr) return std::string("--fallback: name one algorithm");
+    if (auto e = pick_algorithms(args.fallback, picked); !e)
+      return sim::fail(sim::prefixed("--fallback", e.error()));
+    if (picked.size() != 1 || picked.front() == nullptr) return sim::fail("--fallback: name one algorithm");
     fault.fallback = picked.front();
   }
-  if (args.iterations > 1) return std::string("--fail: for one iteration only");
-  if (!args.program.empty()) return std::string("--fail: not with --program, which fits one fabric");
-  if (!args.tune.empty()) return std::string("--fail: not with --tune");
+  if (args.iterations > 1) return sim::fail("--fail: for one iteration only");
+  if (!args.program.empty()) return sim::fail("--fail: not with --program, which fits one fabric");
+  if (!args.tune.empty()) return sim::fail("--fail: not with --tune");
   o.fault = fault;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> pick_burst(const std::string& text, study::BurstChoice& choice) {
-  if (text == "auto") return std::nullopt;
+sim::Status pick_burst(const std::string& text, study::BurstChoice& choice) {
+  if (text == "auto") return {};
   std::int64_t bytes = 0;
-  if (auto e = size_of_option("--burst", text, bytes)) return e;
+  if (auto e = size_of_option("--burst", text, bytes); !e) return e;
   if (bytes != 1 && (bytes < 512 || bytes > 32768)) {
-    return fmt::format("--burst: {} is neither auto, 1 (packet by packet) nor between 512 B and 32 KiB",
-                       text);
+    return sim::fail(
+        fmt::format("--burst: {} is neither auto, 1 (packet by packet) nor between 512 B and 32 KiB", text));
   }
   choice = {.automatic = false, .bytes = sim::Bytes{bytes == 1 ? 0 : bytes}};
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -246,21 +243,21 @@ sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ran
   return element * (coll::has_shares(options.collective) ? all / ranks * ranks : all);
 }
 
-std::variant<BenchOptions, std::string> understand(const BenchArguments& args) {
+sim::Result<BenchOptions> understand(const BenchArguments& args) {
   BenchOptions o;
-  if (args.collective.empty()) return std::string("collective is required; try 'infold bench --help'");
-  if (auto e = pick("collective", args.collective, o.collective)) return *e;
-  if (auto e = list_sizes(args, o.sizes)) return *e;
-  if (auto e = pick("data type", dtype_alias(args.dtype), o.type)) return *e;
-  if (auto e = pick("reduction", args.op, o.op)) return *e;
-  if (auto e = pick_algorithms(args.algorithms, o.algorithms)) return *e;
-  if (auto e = pick_protocols(args.protocols, o.protocols)) return *e;
-  if (auto e = pick_engines(args.engines, o.engines)) return *e;
-  if (auto e = pick_delays(args, o)) return *e;
-  if (auto e = pick_burst(args.burst, o.burst)) return *e;
-  if (auto e = pick_fault(args, o)) return *e;
+  if (args.collective.empty()) return sim::fail("collective is required; try 'infold bench --help'");
+  if (auto e = pick("collective", args.collective, o.collective); !e) return sim::fail_as(std::move(e));
+  if (auto e = list_sizes(args, o.sizes); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick("data type", dtype_alias(args.dtype), o.type); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick("reduction", args.op, o.op); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_algorithms(args.algorithms, o.algorithms); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_protocols(args.protocols, o.protocols); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_engines(args.engines, o.engines); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_delays(args, o); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_burst(args.burst, o.burst); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_fault(args, o); !e) return sim::fail_as(std::move(e));
   if (args.inputs != "exact" && args.inputs != "real")
-    return fmt::format("--inputs: '{}' is neither exact nor real", args.inputs);
+    return sim::fail(fmt::format("--inputs: '{}' is neither exact nor real", args.inputs));
   o.real_inputs = args.inputs == "real";
   // A barrier has no size: one line of nothing.
   if (o.collective == coll::Collective::kBarrier) o.sizes = {0};

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "cli/page.h"
 #include "cli/trace_file.h"
 #include "coll/algo/algorithms.h"
 #include "coll/dtype.h"
+#include "sim/result.h"
 #include "study/collective/collective_run.h"
 
 namespace CLI {
@@ -79,7 +79,6 @@ void add_bench_arguments(CLI::App& command, BenchArguments& args);
 /// does.
 sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks);
 
-/// The options, or one line that says what is wrong.
-std::variant<BenchOptions, std::string> understand(const BenchArguments& args);
+sim::Result<BenchOptions> understand(const BenchArguments& args);
 
 }  // namespace infold::cli

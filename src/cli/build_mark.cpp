@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
-#include <variant>
 
 #include "cli/app.h"
 #include "config/program_file.h"
@@ -44,7 +43,7 @@ std::string build_mark(const std::set<std::string>& files) {
   for (const std::string& file : files) {
     const auto source = config::read_source(file, config::kLargestProgram);
     contents.add(file);
-    if (const auto* s = std::get_if<config::Source>(&source)) contents.add(s->text);
+    if (source) contents.add(source->text);
   }
   return text + fmt::format(", files {}", contents.text());
 }

@@ -70,18 +70,18 @@ std::string complaint_of(const ChildResult& child) {
   return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
 }
 
-std::string refuse_child(const std::vector<std::string>& words) {
+sim::Status check_child(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
   if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end()) {
-    return fmt::format("a file may run {}, not '{}'", fmt::join(kMay, ", "),
-                       words.empty() ? "" : words.front());
+    return sim::fail(fmt::format("a file may run {}, not '{}'", fmt::join(kMay, ", "),
+                                 words.empty() ? "" : words.front()));
   }
   for (const std::string_view writes : kOutputs) {
     const auto is = [&](const std::string& w) {
       return w == writes || w.starts_with(fmt::format("{}=", writes));
     };
     if (std::ranges::any_of(words, is))
-      return fmt::format("{} writes a file, a command in a file may not", writes);
+      return sim::fail(fmt::format("{} writes a file, a command in a file may not", writes));
   }
   return {};
 }

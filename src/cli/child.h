@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/result.h"
+
 namespace infold::cli {
 
 struct ChildResult {
@@ -19,8 +21,8 @@ struct ChildResult {
 std::string complaint_of(const ChildResult& child);
 
 /// A file says what is run, so only what simulates and prints may be: nothing that writes a file or runs
-/// further files. Why not, or empty.
-std::string refuse_child(const std::vector<std::string>& words);
+/// further files.
+sim::Status check_child(const std::vector<std::string>& words);
 
 /// Blocks until it has ended; ends it when infold itself is interrupted or gone. Safe to call from several
 /// threads.

@@ -24,8 +24,8 @@ CLI::Option* number(CLI::App& c, const std::string& name, std::int64_t& value, c
   return c.add_option(name, value, about)->capture_default_str()->check(CLI::Range(std::int64_t{1}, most));
 }
 
-std::optional<std::string> parse_tile(const std::string& text, study::GemmKernel& g) {
-  if (text.empty()) return std::nullopt;
+sim::Status parse_tile(const std::string& text, study::GemmKernel& g) {
+  if (text.empty()) return {};
   const auto x = text.find('x');
   const auto side = [&](std::string_view part, int& value) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
@@ -34,20 +34,20 @@ std::optional<std::string> parse_tile(const std::string& text, study::GemmKernel
   };
   if (x == std::string::npos || !side(std::string_view(text).substr(0, x), g.tile_m) ||
       !side(std::string_view(text).substr(x + 1), g.tile_n)) {
-    return fmt::format("--tile: '{}' is not two multiples of 16 up to 512, such as 128x256", text);
+    return sim::fail(fmt::format("--tile: '{}' is not two multiples of 16 up to 512, such as 128x256", text));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> gemm(const KernelArguments& a, KernelOptions& o) {
+sim::Status gemm(const KernelArguments& a, KernelOptions& o) {
   study::GemmKernel g{.m = a.m, .n = a.n, .k = a.k};
-  if (auto e = parse_tile(a.tile, g)) return e;
+  if (auto e = parse_tile(a.tile, g); !e) return e;
   o.kernel = g;
   o.shape = {{"m", std::to_string(a.m)}, {"n", std::to_string(a.n)}, {"k", std::to_string(a.k)}};
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> conv(const KernelArguments& a, KernelOptions& o) {
+sim::Status conv(const KernelArguments& a, KernelOptions& o) {
   study::ConvKernel c{.shape = {.batch = a.batch,
                                 .height = a.height,
                                 .width = a.width,
@@ -55,44 +55,43 @@ std::optional<std::string> conv(const KernelArguments& a, KernelOptions& o) {
                                 .filters = a.filters,
                                 .size = a.filter_size,
                                 .stride = a.stride}};
-  if (auto e = pick("pass", a.pass, c.pass)) return e;
+  if (auto e = pick("pass", a.pass, c.pass); !e) return e;
   if (a.filter_size > std::min(a.height, a.width) || a.stride > a.filter_size + 1) {
-    return fmt::format("a filter of {0}x{0} with a stride of {1} does not suit an image of {2}x{3}",
-                       a.filter_size, a.stride, a.height, a.width);
+    return sim::fail(fmt::format("a filter of {0}x{0} with a stride of {1} does not suit an image of {2}x{3}",
+                                 a.filter_size, a.stride, a.height, a.width));
   }
   o.kernel = c;
   o.shape = {{"batch", std::to_string(a.batch)},     {"height", std::to_string(a.height)},
              {"width", std::to_string(a.width)},     {"channels", std::to_string(a.channels)},
              {"filters", std::to_string(a.filters)}, {"size", std::to_string(a.filter_size)},
              {"stride", std::to_string(a.stride)},   {"pass", a.pass}};
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> copy(const KernelArguments& a, KernelOptions& o) {
+sim::Status copy(const KernelArguments& a, KernelOptions& o) {
   study::CopyKernel c;
-  if (auto e = pick("engine", a.engine, c.by)) return e;
+  if (auto e = pick("engine", a.engine, c.by); !e) return e;
   const auto parsed = config::parse_size(a.size);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return fmt::format("--size: {}", error->message);
-  c.bytes = std::get<sim::Bytes>(parsed);
+  if (!parsed) return sim::fail(sim::prefixed("--size", parsed.error()));
+  c.bytes = *parsed;
   if (c.bytes < sim::Bytes{1} || c.bytes > sim::Bytes::gib(1024))
-    return fmt::format("--size: {} is not between 1 B and 1 TiB", a.size);
+    return sim::fail(fmt::format("--size: {} is not between 1 B and 1 TiB", a.size));
   o.kernel = c;
   o.shape = {{"bytes", std::to_string(c.bytes.count())}, {"engine", a.engine}};
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> stream(const KernelArguments& a, KernelOptions& o) {
+sim::Status stream(const KernelArguments& a, KernelOptions& o) {
   study::StreamKernelJob s{.rows = a.rows, .cols = a.cols};
-  if (auto e = pick("operation", a.op, s.op)) return e;
-  if (auto e = pick("grid", a.grid, s.grid)) return e;
+  if (auto e = pick("operation", a.op, s.op); !e) return e;
+  if (auto e = pick("grid", a.grid, s.grid); !e) return e;
   o.kernel = s;
   o.shape = {
       {"op", a.op}, {"rows", std::to_string(a.rows)}, {"cols", std::to_string(a.cols)}, {"grid", a.grid}};
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> attention(const KernelArguments& a, KernelOptions& o) {
+sim::Status attention(const KernelArguments& a, KernelOptions& o) {
   o.kernel = study::AttentionKernelJob{
       .shape = {.batch = a.batch, .sequence = a.sequence, .heads = a.heads, .head_size = a.head_size},
       .backward = a.backward};
@@ -101,7 +100,7 @@ std::optional<std::string> attention(const KernelArguments& a, KernelOptions& o)
              {"heads", std::to_string(a.heads)},
              {"head_size", std::to_string(a.head_size)},
              {"pass", a.backward ? "backward" : "forward"}};
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -174,7 +173,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 
-std::variant<gpu::Contention, std::string> understand_contention(const std::string& without) {
+sim::Result<gpu::Contention> understand_contention(const std::string& without) {
   gpu::Contention shared;
   if (without.empty()) return shared;
   const std::vector<std::pair<std::string_view, bool*>> known = {
@@ -189,22 +188,22 @@ std::variant<gpu::Contention, std::string> understand_contention(const std::stri
       found = true;
     }
     if (!found) {
-      return fmt::format("--without: there is no '{}'{}; there is {}", name,
-                         config::did_you_mean(name, names), fmt::join(names, ", "));
+      return sim::fail(fmt::format("--without: there is no '{}'{}; there is {}", name,
+                                   config::did_you_mean(name, names), fmt::join(names, ", ")));
     }
   }
   return shared;
 }
 
-std::variant<KernelOptions, std::string> understand(const KernelArguments& a) {
+sim::Result<KernelOptions> understand(const KernelArguments& a) {
   KernelOptions o;
-  if (auto e = pick("data type", a.dtype, o.precision)) return *e;
-  const auto wrong = a.kernel == "gemm"     ? gemm(a, o)
-                     : a.kernel == "conv"   ? conv(a, o)
-                     : a.kernel == "copy"   ? copy(a, o)
-                     : a.kernel == "stream" ? stream(a, o)
-                                            : attention(a, o);
-  if (wrong) return *wrong;
+  if (auto e = pick("data type", a.dtype, o.precision); !e) return sim::fail_as(std::move(e));
+  auto understood = a.kernel == "gemm"     ? gemm(a, o)
+                    : a.kernel == "conv"   ? conv(a, o)
+                    : a.kernel == "copy"   ? copy(a, o)
+                    : a.kernel == "stream" ? stream(a, o)
+                                           : attention(a, o);
+  if (!understood) return sim::fail_as(std::move(understood));
   return o;
 }
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "cli/page.h"
+#include "sim/result.h"
 #include "study/kernel/kernel_run.h"
 
 namespace CLI {
@@ -61,9 +61,9 @@ struct KernelOptions {
   std::vector<std::pair<std::string, std::string>> shape;  ///< for the report
 };
 /// What is not shared, from a list such as "sm,hbm", or a complaint.
-std::variant<gpu::Contention, std::string> understand_contention(const std::string& without);
+sim::Result<gpu::Contention> understand_contention(const std::string& without);
 
 /// The options, or one line that says what is wrong.
-std::variant<KernelOptions, std::string> understand(const KernelArguments& args);
+sim::Result<KernelOptions> understand(const KernelArguments& args);
 
 }  // namespace infold::cli

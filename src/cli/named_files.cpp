@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "cli/named_output.h"
@@ -96,29 +95,27 @@ class Inputs {
     constexpr std::string_view kReader = "the study";
     if (config::is_file_reference(name)) add_file(name, kReader);
     const auto loaded = config::load_study(name);
-    const auto* study = std::get_if<config::StudyFile>(&loaded);
-    if (study == nullptr) return;
-    for (const config::StudyCase& c : study->cases) {
+    if (!loaded) return;
+    for (const config::StudyCase& c : loaded->cases) {
       add_option("--system", c.system, kReader);
       add_option("--model", c.model, kReader);
     }
-    for (const config::StudyWindow& w : study->windows) add_option("--system", w.system, kReader);
+    for (const config::StudyWindow& w : loaded->windows) add_option("--system", w.system, kReader);
   }
 
   void add_sweep(const std::string& name) {
     constexpr std::string_view kReader = "the sweep";
     if (config::is_file_reference(name)) add_file(name, kReader);
     const auto loaded = config::load_sweep(name);
-    if (const auto* file = std::get_if<config::SweepFile>(&loaded)) add_words(file->sweep, kReader);
+    if (loaded) add_words(loaded->sweep, kReader);
   }
 
   void add_validation(const std::string& file) {
     constexpr std::string_view kReader = "the validation";
     add_file(file, kReader);
     const auto loaded = config::load_validation(file);
-    const auto* validation = std::get_if<study::Validation>(&loaded);
-    if (validation == nullptr) return;
-    for (const study::ValidationRow& row : validation->rows) {
+    if (!loaded) return;
+    for (const study::ValidationRow& row : loaded->rows) {
       add_words(config::words_of(row.figure.run), kReader);
       if (row.over) add_words(config::words_of(row.over->run), kReader);
     }
@@ -174,7 +171,7 @@ std::set<std::string> files_read_by(const study::Sweep& sweep) {
   return files;
 }
 
-std::string refuse_same_file(const CLI::App& app) {
+sim::Status check_files(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   const std::vector<OutputPlace> outputs = outputs_of(*command);
@@ -182,13 +179,14 @@ std::string refuse_same_file(const CLI::App& app) {
   std::map<std::filesystem::path, std::string_view> taken;
   for (const OutputPlace& place : outputs) {
     const auto [at, free] = taken.emplace(file_of(place.path), place.option);
-    if (!free) return fmt::format("{} and {} are the same file: {}", at->second, place.option, place.path);
+    if (!free)
+      return sim::fail(fmt::format("{} and {} are the same file: {}", at->second, place.option, place.path));
   }
   const Inputs inputs = inputs_of(*command);
   for (const auto& [reader, path] : inputs.all()) {
     const auto at = taken.find(file_of(path));
     if (at != taken.end())
-      return fmt::format("{} would write over {}, which {} reads", at->second, path, reader);
+      return sim::fail(fmt::format("{} would write over {}, which {} reads", at->second, path, reader));
   }
   return {};
 }

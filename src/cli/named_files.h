@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/result.h"
 #include "study/campaign/sweep.h"
 
 namespace CLI {
@@ -29,8 +30,7 @@ SweepResults results_of_sweep(const std::string& out, const std::string& stem);
 /// The files that a sweep's commands read, and those that they build on.
 std::set<std::string> files_read_by(const study::Sweep& sweep);
 
-/// Which of the files that a command line names would be lost, in one line; or empty. Requires: it was
-/// parsed.
-std::string refuse_same_file(const CLI::App& app);
+/// Refuses a command line by which one of the files that it names would be lost. Requires: it was parsed.
+sim::Status check_files(const CLI::App& app);
 
 }  // namespace infold::cli

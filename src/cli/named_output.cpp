@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "cli/app.h"
 #include "cli/named_files.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "sim/check.h"
 
@@ -23,16 +23,15 @@ int NamedOutput::open() {
   INFOLD_CHECK(std::ranges::find(kOutputs, place_.option) != kOutputs.end(),
                "an option that writes is in the list by which inputs are kept from being written over");
   auto opened = report::OutputFile::open(place_.path);
-  if (const auto* why = std::get_if<std::string>(&opened))
-    return bad_input(fmt::format("{}: {}", place_.option, *why));
-  file_.emplace(std::get<report::OutputFile>(std::move(opened)));
+  if (!opened) return failure(opened.error(), std::string(place_.option));
+  file_.emplace(std::move(*opened));
   return kDone;
 }
 
 int NamedOutput::write(std::string_view text) {
-  const std::string why = file_->commit(text);
-  if (why.empty()) return kDone;
-  bad_input(fmt::format("{}: {}", place_.option, why));
+  const auto written = file_->commit(text);
+  if (written) return kDone;
+  failure(written.error(), std::string(place_.option));
   return kFailed;
 }
 

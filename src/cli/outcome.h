@@ -1,28 +1,18 @@
-// What every command says when a simulation gave no result.
+// What every command says when there is no result, and the exit code for it.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
-#include <variant>
 
-#include "cli/app.h"
-#include "cli/systems.h"
-#include "study/collective/collective_run.h"
+#include "sim/result.h"
 
 namespace infold::cli {
 
-/// Prints who waits for whom, as far as anybody would read; returns the exit code.
-int report_deadlock(const std::string& label, const study::Deadlock& deadlock);
+/// Prints one line of complaint to standard error, and returns the exit code for it.
+int bad_input(const std::string& message);
 
-/// kDone when the outcome is a result; otherwise says why not ("label: why") and returns the exit code.
-template <class Outcome>
-int failure(const Outcome& outcome, const std::string& label = {}) {
-  if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;
-  if (const auto* refused = std::get_if<study::JobRefused>(&outcome))
-    return bad_input(label.empty() ? refused->why : fmt::format("{}: {}", label, refused->why));
-  if (const auto* deadlock = std::get_if<study::Deadlock>(&outcome)) return report_deadlock(label, *deadlock);
-  return kDone;
-}
+/// Says why there is no result and returns the exit code: bad input as "file:line:column: why" where it is
+/// in a file, otherwise as "label: why"; of a deadlock who waits for whom, as far as anybody would read;
+/// nothing of an interruption.
+int failure(const sim::Error& error, const std::string& label = {});
 
 }  // namespace infold::cli

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "cli/app.h"
 #include "config/validation_file.h"
@@ -49,12 +48,11 @@ std::optional<report::PagePublished> published_point(const study::ValidationRow&
   if (row.over || row.unit != "us" || row.figure.read != "/results/0/time_us") return std::nullopt;
   if (std::ranges::find(words, "-g") != words.end()) return std::nullopt;
   const auto bytes = config::parse_size(behind(words, "-b"));
-  if (behind(words, "-b") != behind(words, "-e") || !std::holds_alternative<sim::Bytes>(bytes))
-    return std::nullopt;
+  if (behind(words, "-b") != behind(words, "-e") || !bytes) return std::nullopt;
   const auto algo = behind(words, "--algo");
   return report::PagePublished{.system = std::string(behind(words, "--system")),
                                .algo = std::string(algo.empty() ? "ring" : algo),
-                               .bytes = std::get<sim::Bytes>(bytes).count(),
+                               .bytes = bytes->count(),
                                .time_us = row.published,
                                .source = row.source};
 }
@@ -103,7 +101,7 @@ void PageWriter::add(const sim::TraceRecorder& trace, std::size_t row) {
 void PageWriter::add_published(const std::string& collective) {
   if (!wanted()) return;
   const auto loaded = config::built_in_validation();
-  for (const study::ValidationRow& row : std::get<study::Validation>(loaded).rows) {
+  for (const study::ValidationRow& row : loaded->rows) {
     auto point = published_point(row, collective);
     if (point && std::ranges::any_of(systems_, [&](const auto& s) { return s.name == point->system; }))
       published_.push_back(std::move(*point));

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -44,68 +43,43 @@ void complain(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-namespace {
-/// What was typed may hold anything, and is repeated in messages.
-int complain_in_one_line(std::string line) {
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  complain(line + '\n');
-  return kBadInput;
-}
-}  // namespace
-
-int bad_input(const std::string& message) {
-  return complain_in_one_line(fmt::format("infold: {}", message));
-}
-
-int bad_file(const config::Diagnostic& error) {
-  if (error.file.empty()) return bad_input(error.message);
-  return complain_in_one_line(config::to_string(error));
-}
-
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                           const std::vector<std::string>& sets) {
+sim::Result<std::vector<study::SystemSpec>> load_systems(const std::string& list,
+                                                         const std::vector<std::string>& sets) {
   std::vector<study::SystemSpec> systems;
   for (const std::string& name : split(list)) {
-    auto loaded = config::load_system(name, study::check);
-    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
-      bad_file(*error);
-      return std::nullopt;
-    }
-    auto& system = std::get<study::SystemSpec>(loaded);
-    if (auto error = config::apply_overrides(system, sets)) {
-      bad_input(*error);
-      return std::nullopt;
-    }
-    if (auto refusal = study::check(system); refusal && !sets.empty()) {
-      bad_input(fmt::format("--set: {}: {}", refusal->path, refusal->why));
-      return std::nullopt;
-    }
-    systems.push_back(std::move(system));
+    auto system = config::load_system(name, study::check);
+    if (!system) return sim::fail_as(std::move(system));
+    if (auto applied = config::apply_overrides(*system, sets); !applied)
+      return sim::fail_as(std::move(applied));
+    if (auto refusal = study::check(*system); refusal && !sets.empty())
+      return sim::fail(fmt::format("--set: {}: {}", refusal->path, refusal->why));
+    systems.push_back(std::move(*system));
   }
   return systems;
 }
 
-std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets) {
-  auto loaded = config::load_gpu(name);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
-    bad_file(*error);
-    return std::nullopt;
-  }
+sim::Result<study::SystemSpec> load_one_system(const std::string& name,
+                                               const std::vector<std::string>& sets) {
+  auto systems = load_systems(name, sets);
+  if (!systems) return sim::fail_as(std::move(systems));
+  if (systems->size() != 1) return sim::fail("--system: one system at a time");
+  return std::move(systems->front());
+}
+
+sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets) {
+  auto gpu = config::load_gpu(name);
+  if (!gpu) return gpu;
   study::SystemSpec system;  // --set's paths are those of a system
-  system.machine.gpu = std::get<gpu::GpuSpec>(loaded);
+  system.machine.gpu = std::move(*gpu);
   for (const std::string& assignment : sets) {
-    auto error = config::apply_override(system, assignment);
-    if (!error && !assignment.starts_with("gpu.")) {
-      error = fmt::format("--set: {}: a kernel runs on one GPU, so only its parameters count (gpu....)",
-                          assignment);
-    }
-    if (error) {
-      bad_input(*error);
-      return std::nullopt;
+    if (auto applied = config::apply_override(system, assignment); !applied)
+      return sim::fail_as(std::move(applied));
+    if (!assignment.starts_with("gpu.")) {
+      return sim::fail(fmt::format(
+          "--set: {}: a kernel runs on one GPU, so only its parameters count (gpu....)", assignment));
     }
   }
-  return system.machine.gpu;
+  return std::move(system.machine.gpu);
 }
 
 }  // namespace infold::cli

@@ -1,23 +1,23 @@
 // What every command that simulates shares: which systems, with which parameters changed.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "sim/result.h"
 #include "study/system_spec.h"
 
 namespace infold::cli {
 
-/// Loads each of a comma-separated list of systems and applies `--set` to it. On an error prints one
-/// line to standard error and returns nothing.
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                           const std::vector<std::string>& sets);
+/// Loads each of a comma-separated list of systems and applies `--set` to it.
+sim::Result<std::vector<study::SystemSpec>> load_systems(const std::string& list,
+                                                         const std::vector<std::string>& sets);
+/// The same where one system is meant.
+sim::Result<study::SystemSpec> load_one_system(const std::string& name, const std::vector<std::string>& sets);
 
 /// The same for one GPU; `--set` then takes its paths only, "gpu.…".
-std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
+sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
 
 /// "a,b,c" as its parts.
 std::vector<std::string> split(const std::string& list);
@@ -30,10 +30,5 @@ void print(std::string_view text);
 
 /// Prints to standard error. What nobody can read there is lost, and no reason to fail.
 void complain(std::string_view text);
-
-/// Prints one line of complaint to standard error, and returns the exit code for it.
-int bad_input(const std::string& message);
-/// The same for what is wrong in a file: "file:line:column: what is wrong".
-int bad_file(const config::Diagnostic& error);
 
 }  // namespace infold::cli

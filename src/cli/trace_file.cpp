@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include <utility>
-#include <variant>
 
 #include "cli/app.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/yaml/units.h"
 
@@ -32,9 +32,8 @@ void add_trace_arguments(CLI::App& command, TraceArguments& args) {
 int TraceWriter::open() {
   if (!wanted()) return kDone;
   const auto parsed = config::parse_time(args_.interval);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return bad_input(fmt::format("--trace-interval: {}", error->message));
-  spec_.interval = std::get<sim::Time>(parsed);
+  if (!parsed) return failure(parsed.error(), "--trace-interval");
+  spec_.interval = *parsed;
   if (spec_.interval < sim::Time::ns(1) || spec_.interval > sim::Time::us(1'000'000))
     return bad_input(fmt::format("--trace-interval: {} is not between 1 ns and 1 s", args_.interval));
   return file_.open();

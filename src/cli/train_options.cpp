@@ -20,78 +20,75 @@ namespace infold::cli {
 
 namespace {
 
-std::optional<std::string> pick_size(std::string_view option, const std::string& text, sim::Bytes& value) {
-  if (text.empty()) return std::nullopt;
+sim::Status pick_size(std::string_view option, const std::string& text, sim::Bytes& value) {
+  if (text.empty()) return {};
   const auto parsed = config::parse_size(text);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return fmt::format("{}: {}", option, error->message);
-  value = std::get<sim::Bytes>(parsed);
+  if (!parsed) return sim::fail(sim::prefixed(option, parsed.error()));
+  value = *parsed;
   if (value < sim::Bytes{1} || value > sim::Bytes::gib(1024))
-    return fmt::format("{}: {} is not between 1 B and 1 TiB", option, text);
-  return std::nullopt;
+    return sim::fail(fmt::format("{}: {} is not between 1 B and 1 TiB", option, text));
+  return {};
 }
 
-std::optional<std::string> pick_sync(const TrainArguments& a, train::SyncSpec& sync) {
-  if (auto e = pick("synchroniser", a.sync, sync.kind)) return e;
-  if (auto e = pick_size("--bucket", a.bucket, sync.bucket)) return e;
+sim::Status pick_sync(const TrainArguments& a, train::SyncSpec& sync) {
+  if (auto e = pick("synchroniser", a.sync, sync.kind); !e) return e;
+  if (auto e = pick_size("--bucket", a.bucket, sync.bucket); !e) return e;
   // A first bucket larger than the others is not meant.
   sync.first_bucket = sim::min(sync.first_bucket, sync.bucket);
-  if (auto e = pick_size("--first-bucket", a.first_bucket, sync.first_bucket)) return e;
-  if (auto e = pick_size("--fusion-size", a.fusion_size, sync.fusion)) return e;
+  if (auto e = pick_size("--first-bucket", a.first_bucket, sync.first_bucket); !e) return e;
+  if (auto e = pick_size("--fusion-size", a.fusion_size, sync.fusion); !e) return e;
   sync.gradient_as_view = a.view;
   sync.packs = a.packs;
-  if (a.cycle.empty()) return std::nullopt;
+  if (a.cycle.empty()) return {};
   const auto parsed = config::parse_time(a.cycle);
-  if (const auto* error = std::get_if<config::ParseError>(&parsed))
-    return fmt::format("--cycle: {}", error->message);
-  sync.cycle = std::get<sim::Time>(parsed);
+  if (!parsed) return sim::fail(sim::prefixed("--cycle", parsed.error()));
+  sync.cycle = *parsed;
   if (sync.cycle < sim::Time::us(1) || sync.cycle > sim::Time::us(10'000'000))
-    return fmt::format("--cycle: {} is not between 1 us and 10 s", a.cycle);
-  return std::nullopt;
+    return sim::fail(fmt::format("--cycle: {} is not between 1 us and 10 s", a.cycle));
+  return {};
 }
 
 /// What the collectives are, by the rules of 'bench'.
-std::optional<std::string> pick_collectives(const TrainArguments& a, TrainSetup& setup) {
+sim::Status pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   BenchArguments bench;
   bench.collective = "all_reduce";
   bench.protocols = a.protocol;
   bench.burst = a.burst;
   bench.skew = a.skew;
-  auto understood = understand(bench);
-  if (auto* complaint = std::get_if<std::string>(&understood)) return std::move(*complaint);
-  const auto& options = std::get<BenchOptions>(understood);
-  if (options.protocols.size() != 1) return std::string("--proto: one protocol at a time");
+  const auto options = understand(bench);
+  if (!options) return sim::fail_as(options);
+  if (options->protocols.size() != 1) return sim::fail("--proto: one protocol at a time");
   coll::Engine engine{};
-  if (auto e = pick("engine", a.engine, engine)) return e;
+  if (auto e = pick("engine", a.engine, engine); !e) return e;
   for (const std::string& text : split(a.algorithms)) {
     const auto method = config::parse_method(text);
-    if (const auto* error = std::get_if<config::ParseError>(&method)) return error->message;
-    setup.methods.push_back(std::get<study::Method>(method));
+    if (!method) return sim::fail_as(method);
+    setup.methods.push_back(*method);
     if (text.find('@') == std::string::npos) setup.methods.back().engine = engine;
   }
   setup.job.method = setup.methods.front();
-  setup.job.protocol = options.protocols.front();
-  setup.job.burst = options.burst;
-  if (auto e = pick("--fold", a.fold, setup.job.fold)) return e;
-  if (options.skew > sim::Time{}) setup.job.delays = study::skewed(setup.job.gpus, options.skew, a.seed);
-  return std::nullopt;
+  setup.job.protocol = options->protocols.front();
+  setup.job.burst = options->burst;
+  if (auto e = pick("--fold", a.fold, setup.job.fold); !e) return e;
+  if (options->skew > sim::Time{}) setup.job.delays = study::skewed(setup.job.gpus, options->skew, a.seed);
+  return {};
 }
 
-std::optional<std::string> pick_recipe(const TrainArguments& a, train::Recipe& recipe) {
+sim::Status pick_recipe(const TrainArguments& a, train::Recipe& recipe) {
   recipe.batch = a.batch;
   recipe.accumulate = a.accumulate;
-  if (auto e = pick("data type", a.dtype, recipe.numbers)) return e;
-  if (auto e = pick("fusion", a.fusion, recipe.fusion)) return e;
+  if (auto e = pick("data type", a.dtype, recipe.numbers); !e) return e;
+  if (auto e = pick("fusion", a.fusion, recipe.fusion); !e) return e;
   return pick("optimizer", a.optimizer, recipe.optimizer);
 }
 
-std::optional<std::string> pick_sharing(const TrainArguments& a, gpu::CoreOptions& core) {
+sim::Status pick_sharing(const TrainArguments& a, gpu::CoreOptions& core) {
   auto contention = understand_contention(a.without);
-  if (auto* complaint = std::get_if<std::string>(&contention)) return std::move(*complaint);
-  core.contention = std::get<gpu::Contention>(contention);
+  if (!contention) return sim::fail_as(std::move(contention));
+  core.contention = *contention;
   core.reserved_sms = a.sms_reserved;
   core.collective_priority = a.priority;
-  return std::nullopt;
+  return {};
 }
 
 void add_sync_arguments(CLI::App& c, TrainArguments& a) {
@@ -167,30 +164,31 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_flag("--no-timing", a.no_timing, "leave out how long the simulation took");
 }
 
-std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& args) {
+sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) {
   auto setup = std::make_unique<TrainSetup>();
   study::StepJob& job = setup->job;
-  if (auto wrong = pick_recipe(args, job.recipe)) return bad_input(*wrong);
-  if (auto wrong = pick_sync(args, job.sync)) return bad_input(*wrong);
-  if (auto wrong = pick_sharing(args, job.core)) return bad_input(*wrong);
+  if (auto e = pick_recipe(args, job.recipe); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_sync(args, job.sync); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_sharing(args, job.core); !e) return sim::fail_as(std::move(e));
   std::vector<std::string> sets = args.sets;
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
-  auto systems = load_systems(args.system, sets);
-  if (!systems) return static_cast<int>(kBadInput);
-  if (systems->size() != 1) return bad_input("--system: one system at a time");
-  setup->system = std::move(systems->front());
+  auto system = load_one_system(args.system, sets);
+  if (!system) return sim::fail_as(std::move(system));
+  setup->system = std::move(*system);
   const int gpus = setup->system.machine.gpus;
   if (args.gpus > gpus)
-    return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system.name, gpus));
+    return sim::fail(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system.name, gpus));
   job.gpus = args.gpus > 0 ? args.gpus : gpus;
-  if (auto wrong = pick_collectives(args, *setup)) return bad_input(*wrong);
-  auto loaded = config::load_model(args.model);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-  setup->model = std::move(std::get<train::Model>(loaded));
+  if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
+  auto model = config::load_model(args.model);
+  if (!model) return sim::fail_as(std::move(model));
+  setup->model = std::move(*model);
   auto graph = train::build_graph(setup->model, args.sequence);
-  if (const auto* refusal = std::get_if<train::ModelRefusal>(&graph))
-    return bad_input(fmt::format("--seq {}: {}: {}", args.sequence, setup->model.name, refusal->why));
-  setup->graph = std::move(std::get<train::Graph>(graph));
+  if (!graph) {
+    return sim::fail(
+        fmt::format("--seq {}: {}: {}", args.sequence, setup->model.name, graph.error().message));
+  }
+  setup->graph = std::move(*graph);
   job.system = &setup->system;
   job.graph = &setup->graph;
   job.ignore_memory = args.ignore_memory;

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "cli/page.h"
 #include "cli/trace_file.h"
 #include "report/step_report.h"
+#include "sim/result.h"
 #include "study/step/step_run.h"
 #include "study/step/train_run.h"
 #include "train/graph.h"
@@ -78,8 +78,7 @@ struct TrainSetup {
 /// `several`: for a command that runs several algorithms, on several threads.
 void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
 
-/// The setup, or the exit code when something was wrong and has been said.
-std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& args);
+sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args);
 
 /// What a report says of a run beside its result.
 report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup);

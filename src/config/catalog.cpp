@@ -12,42 +12,35 @@
 namespace infold::config {
 namespace {
 
-Result<OpenFile> open(FileKind kind, std::string_view name_or_file) {
+sim::Result<OpenFile> open(FileKind kind, std::string_view name_or_file) {
   auto found = find_source(kind, name_or_file, nullptr);
-  if (auto* none = std::get_if<NoSource>(&found)) {
-    const bool file = is_file_reference(name_or_file);
-    return Diagnostic{file ? std::string(name_or_file) : "", 0, 0, std::move(none->why)};
-  }
-  return open_file(std::move(std::get<Source>(found)));
+  if (!found) return sim::fail(unread(name_or_file, std::move(found.error())));
+  return open_file(std::move(*found));
 }
 
-Result<OpenFile> open_as(FileKind kind, std::string_view name_or_file) {
-  Result<OpenFile> opened = open(kind, name_or_file);
-  const auto* file = std::get_if<OpenFile>(&opened);
-  if (file == nullptr || file->kind == kind) return opened;
-  return at(file->source.shown, file->root.find("kind")->at,
-            fmt::format("this is a {}, expected a {}", kind_name(file->kind), kind_name(kind)));
+sim::Result<OpenFile> open_as(FileKind kind, std::string_view name_or_file) {
+  sim::Result<OpenFile> opened = open(kind, name_or_file);
+  if (!opened || opened->kind == kind) return opened;
+  return sim::fail(at(opened->source.shown, opened->root.find("kind")->at,
+                      fmt::format("this is a {}, expected a {}", kind_name(opened->kind), kind_name(kind))));
 }
 
 std::vector<PresetInfo> list(FileKind kind) {
   std::vector<PresetInfo> out;
   for (const std::string& name : preset_names(kind)) {
-    const Result<AnySpec> loaded = load_any(name, {});
-    const auto* any = std::get_if<AnySpec>(&loaded);
-    if (any != nullptr)
-      out.push_back({name, std::visit([](const auto& spec) { return spec.summary; }, *any)});
+    const sim::Result<AnySpec> loaded = load_any(name, {});
+    if (loaded) out.push_back({name, std::visit([](const auto& spec) { return spec.summary; }, *loaded)});
   }
   return out;
 }
 
 template <class Spec>
-Result<AnySpec> widen(Result<Spec> r) {
-  if (auto* fault = std::get_if<Diagnostic>(&r)) return std::move(*fault);
-  return AnySpec{std::move(std::get<Spec>(r))};
+sim::Result<AnySpec> widen(sim::Result<Spec> r) {
+  return std::move(r).map([](Spec&& spec) { return AnySpec{std::move(spec)}; });
 }
 
 /// As its kind says.
-Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
+sim::Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
   switch (file.kind) {
     case FileKind::kSystem:
       return widen(loader.system(file));
@@ -56,7 +49,7 @@ Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
     case FileKind::kModel:
       return widen(loader.model(file));
   }
-  return Diagnostic{file.source.shown, 0, 0, "of no known kind"};
+  return sim::fail(at(file.source.shown, {}, "of no known kind"));
 }
 
 }  // namespace
@@ -71,44 +64,43 @@ std::vector<PresetInfo> list_models() {
   return list(FileKind::kModel);
 }
 
-Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate) {
-  Result<OpenFile> opened = open_as(FileKind::kSystem, name_or_file);
-  if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
-  return Loader(validate).system(std::get<OpenFile>(opened));
+sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate) {
+  sim::Result<OpenFile> opened = open_as(FileKind::kSystem, name_or_file);
+  if (!opened) return sim::fail_as(std::move(opened));
+  return Loader(validate).system(*opened);
 }
 
-Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file) {
-  Result<OpenFile> opened = open_as(FileKind::kGpu, name_or_file);
-  if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
-  return Loader({}).gpu(std::get<OpenFile>(opened));
+sim::Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file) {
+  sim::Result<OpenFile> opened = open_as(FileKind::kGpu, name_or_file);
+  if (!opened) return sim::fail_as(std::move(opened));
+  return Loader({}).gpu(*opened);
 }
 
-Result<train::Model> load_model(std::string_view name_or_file) {
-  Result<OpenFile> opened = open_as(FileKind::kModel, name_or_file);
-  if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
-  return Loader({}).model(std::get<OpenFile>(opened));
+sim::Result<train::Model> load_model(std::string_view name_or_file) {
+  sim::Result<OpenFile> opened = open_as(FileKind::kModel, name_or_file);
+  if (!opened) return sim::fail_as(std::move(opened));
+  return Loader({}).model(*opened);
 }
 
-Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate) {
+sim::Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate) {
   FileKind kind = FileKind::kSystem;
   for (const FileKind k : kFileKinds) {
     for (const std::string& preset : preset_names(k)) {
       if (preset == name_or_file) kind = k;
     }
   }
-  Result<OpenFile> opened = open(kind, name_or_file);
-  if (auto* fault = std::get_if<Diagnostic>(&opened)) return std::move(*fault);
+  sim::Result<OpenFile> opened = open(kind, name_or_file);
+  if (!opened) return sim::fail_as(std::move(opened));
   Loader loader(validate);
-  return load_with(loader, std::get<OpenFile>(opened));
+  return load_with(loader, *opened);
 }
 
 std::vector<std::string> files_behind(std::string_view name_or_file) {
   if (!is_file_reference(name_or_file)) return {};
-  const Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // of whatever kind it is
-  const auto* file = std::get_if<OpenFile>(&opened);
-  if (file == nullptr) return {std::string(name_or_file)};
+  const sim::Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // of whatever kind it is
+  if (!opened) return {std::string(name_or_file)};
   Loader loader({});
-  load_with(loader, *file);
+  load_with(loader, *opened);
   return loader.files();
 }
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "gpu/gpu_spec.h"
 #include "sim/params.h"
 #include "study/system_spec.h"
@@ -30,14 +30,14 @@ std::vector<PresetInfo> list_gpus();
 std::vector<PresetInfo> list_models();
 
 /// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
-Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
-Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);
-Result<train::Model> load_model(std::string_view name_or_file);
+sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
+sim::Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);
+sim::Result<train::Model> load_model(std::string_view name_or_file);
 
 using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec, train::Model>;
 
 /// A file of any kind, as its `kind:` says; also takes the name of any preset.
-Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
+sim::Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
 
 /// The files that loading it reads: itself, if it is a file, and those it builds on as far as they can be
 /// read.

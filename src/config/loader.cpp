@@ -34,18 +34,18 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-Result<OpenFile> open_file(Source source) {
-  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  auto& root = std::get<YamlNode>(parsed);
+sim::Result<OpenFile> open_file(Source source) {
+  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (!parsed) return sim::fail_as(std::move(parsed));
+  YamlNode& root = *parsed;
   if (root.kind != YamlNode::Kind::kMap) {
-    return at(source.shown, root.at,
-              fmt::format("expected a map (key: value), not {}", kind_text(root.kind)));
+    return sim::fail(
+        at(source.shown, root.at, fmt::format("expected a map (key: value), not {}", kind_text(root.kind))));
   }
   const YamlNode* kind = root.find("kind");
   if (kind == nullptr)
-    return at(source.shown, {1, 1},
-              "missing key 'kind' (write 'kind: system', 'kind: gpu' or 'kind: model')");
+    return sim::fail(
+        at(source.shown, {1, 1}, "missing key 'kind' (write 'kind: system', 'kind: gpu' or 'kind: model')"));
   std::vector<std::string_view> known;
   for (const FileKind k : kFileKinds) {
     if (kind->text == kind_name(k)) return OpenFile{std::move(source), std::move(root), k};
@@ -54,24 +54,27 @@ Result<OpenFile> open_file(Source source) {
   std::string hint = did_you_mean(kind->text, known);
   if (hint.empty()) hint = fmt::format(" (one of {})", fmt::join(known, ", "));
   if (kind->kind != YamlNode::Kind::kScalar)
-    return at(source.shown, kind->key_at, fmt::format("kind: expected one of {}", fmt::join(known, ", ")));
-  return at(source.shown, kind->at, fmt::format("kind: unknown value {}{}", quote(kind->text), hint));
+    return sim::fail(
+        at(source.shown, kind->key_at, fmt::format("kind: expected one of {}", fmt::join(known, ", "))));
+  return sim::fail(
+      at(source.shown, kind->at, fmt::format("kind: unknown value {}{}", quote(kind->text), hint)));
 }
 
 /// Reads the preset or file that `reference` names into the spec.
 template <class Spec>
-Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference, std::string_view key,
-                                Spec& spec) {
+sim::Status Loader::read_over(const OpenFile& from, const YamlNode& reference, std::string_view key,
+                              Spec& spec) {
   const auto refuse = [&](std::string_view why) {
-    return at(from.source.shown, reference.at, fmt::format("{} {}: {}", key, quote(reference.text), why));
+    return sim::fail(
+        at(from.source.shown, reference.at, fmt::format("{} {}: {}", key, quote(reference.text), why)));
   };
   auto found = find_source(kKindOf<Spec>, reference.text, &from.source);
-  if (const auto* none = std::get_if<NoSource>(&found)) {
-    if (is_file_reference(reference.text)) return refuse(none->why);
-    return at(from.source.shown, reference.at, fmt::format("{}: {}", key, none->why));
+  if (!found) {
+    const std::string& why = found.error().message;
+    if (is_file_reference(reference.text)) return refuse(why);
+    return sim::fail(at(from.source.shown, reference.at, fmt::format("{}: {}", key, why)));
   }
-  auto& source = std::get<Source>(found);
-  const auto seen = std::find(chain_ids_.begin(), chain_ids_.end(), source.id);
+  const auto seen = std::find(chain_ids_.begin(), chain_ids_.end(), found->id);
   if (seen != chain_ids_.end()) {
     const std::vector<std::string> cycle(chain_shown_.begin() + (seen - chain_ids_.begin()),
                                          chain_shown_.end());
@@ -79,9 +82,9 @@ Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference,
   }
   if (chain_ids_.size() >= kLongestChain)
     return refuse(fmt::format("more than {} files build on each other", kLongestChain));
-  Result<OpenFile> opened = open_file(std::move(source));
-  if (const auto* fault = std::get_if<Diagnostic>(&opened)) return *fault;
-  const OpenFile& file = std::get<OpenFile>(opened);
+  sim::Result<OpenFile> opened = open_file(std::move(*found));
+  if (!opened) return sim::fail_as(std::move(opened));
+  const OpenFile& file = *opened;
   if (file.kind != kKindOf<Spec>) {
     return refuse(fmt::format("it is a {}, not a {}", kind_name(file.kind), kind_name(kKindOf<Spec>)));
   }
@@ -93,7 +96,8 @@ Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference,
 template <class Spec>
 void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading) {
   if (const YamlNode* base = reader.scalar("base")) {
-    if (auto fault = read_over(file, *base, "base", spec)) reading.problems.push_back(std::move(*fault));
+    auto read = read_over(file, *base, "base", spec);
+    if (!read) reading.problems.push_back(std::move(read.error()));
   }
   if (const YamlNode* name = reader.scalar("name")) {
     if (is_name(name->text)) {
@@ -109,7 +113,7 @@ void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, Read
 }
 
 template <class Spec>
-Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading) {
+sim::Status Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading) {
   chain_ids_.push_back(file.source.id);
   chain_shown_.push_back(file.source.shown);
   if (!file.source.embedded) files_.push_back(file.source.shown);
@@ -127,18 +131,18 @@ Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, ReadContext& readin
   chain_ids_.pop_back();
   chain_shown_.pop_back();
   // A base's problem is in the base's file, and everything here was read over it: it comes first.
-  for (const Diagnostic& d : reading.problems) {
-    if (d.file != reading.file) return d;
+  for (const sim::Error& e : reading.problems) {
+    if (e.place.file != reading.file) return sim::fail(e);
   }
-  if (const Diagnostic* first = first_problem(reading)) return *first;
-  return std::nullopt;
+  return reading.status();
 }
 
 void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec,
                            const std::string& path, ReadContext& reading) {
   if (node.kind == YamlNode::Kind::kScalar) {
     spec = {};
-    if (auto fault = read_over(file, node, "gpu", spec)) reading.problems.push_back(std::move(*fault));
+    auto read = read_over(file, node, "gpu", spec);
+    if (!read) reading.problems.push_back(std::move(read.error()));
     return;
   }
   MapReader reader(node, path, reading);
@@ -149,45 +153,46 @@ void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuS
   reader.finish();
 }
 
-Loader::Fault Loader::validated(const OpenFile& file, const study::SystemSpec& spec,
-                                const ReadContext& reading) const {
-  if (!validate_) return std::nullopt;
+sim::Status Loader::validated(const OpenFile& file, const study::SystemSpec& spec,
+                              const ReadContext& reading) const {
+  if (!validate_) return {};
   const std::optional<sim::Refusal> refusal = validate_(spec);
-  if (!refusal) return std::nullopt;
+  if (!refusal) return {};
   const std::string message =
       refusal->path.empty() ? refusal->why : fmt::format("{}: {}", refusal->path, refusal->why);
   // The key itself if this file has it, else the group it is in, else where it was inherited from.
   for (std::string path = refusal->path; !path.empty();) {
     const auto key = reading.keys.find(path);
-    if (key != reading.keys.end()) return at(file.source.shown, key->second, message);
+    if (key != reading.keys.end()) return sim::fail(at(file.source.shown, key->second, message));
     const std::size_t dot = path.rfind('.');
     path.resize(dot == std::string::npos ? 0 : dot);
   }
   const auto base = reading.keys.find("base");
-  return at(file.source.shown, base == reading.keys.end() ? Position{1, 1} : base->second, message);
+  return sim::fail(
+      at(file.source.shown, base == reading.keys.end() ? Position{1, 1} : base->second, message));
 }
 
-Result<study::SystemSpec> Loader::system(const OpenFile& file) {
+sim::Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
   ReadContext reading;
-  if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  if (auto filled = fill(file, spec, reading); !filled) return sim::fail_as(std::move(filled));
   // Neither the file nor a base names it: its figures are the file's and the defaults.
   if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
-  if (auto fault = validated(file, spec, reading)) return std::move(*fault);
+  if (auto valid = validated(file, spec, reading); !valid) return sim::fail_as(std::move(valid));
   return spec;
 }
 
-Result<gpu::GpuSpec> Loader::gpu(const OpenFile& file) {
+sim::Result<gpu::GpuSpec> Loader::gpu(const OpenFile& file) {
   gpu::GpuSpec spec;
   ReadContext reading;
-  if (auto fault = fill(file, spec, reading)) return std::move(*fault);
+  if (auto filled = fill(file, spec, reading); !filled) return sim::fail_as(std::move(filled));
   return spec;
 }
 
-Result<train::Model> Loader::model(const OpenFile& file) {
+sim::Result<train::Model> Loader::model(const OpenFile& file) {
   ModelDraft draft;
   ReadContext reading;
-  if (auto fault = fill(file, draft, reading)) return std::move(*fault);
+  if (auto filled = fill(file, draft, reading); !filled) return sim::fail_as(std::move(filled));
   return expand_model(draft, file.source.shown);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/catalog.h"
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "config/yaml/reader.h"
 #include "config/yaml/source.h"
 #include "config/yaml/yaml_tree.h"
@@ -22,31 +22,30 @@ struct OpenFile {
   FileKind kind;
 };
 
-Result<OpenFile> open_file(Source source);
+sim::Result<OpenFile> open_file(Source source);
 
 class Loader {
  public:
   explicit Loader(Validate validate) : validate_(std::move(validate)) {}
 
-  Result<study::SystemSpec> system(const OpenFile& file);
-  Result<gpu::GpuSpec> gpu(const OpenFile& file);
-  Result<train::Model> model(const OpenFile& file);
+  sim::Result<study::SystemSpec> system(const OpenFile& file);
+  sim::Result<gpu::GpuSpec> gpu(const OpenFile& file);
+  sim::Result<train::Model> model(const OpenFile& file);
 
   /// The files that were read, as messages name them; presets are none.
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  using Fault = std::optional<Diagnostic>;
-
   template <class Spec>
-  Fault fill(const OpenFile& file, Spec& spec, ReadContext& reading);
+  sim::Status fill(const OpenFile& file, Spec& spec, ReadContext& reading);
   template <class Spec>
   void read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading);
   template <class Spec>
-  Fault read_over(const OpenFile& from, const YamlNode& reference, std::string_view key, Spec& spec);
+  sim::Status read_over(const OpenFile& from, const YamlNode& reference, std::string_view key, Spec& spec);
   void read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuSpec& spec, const std::string& path,
                      ReadContext& reading);
-  Fault validated(const OpenFile& file, const study::SystemSpec& spec, const ReadContext& reading) const;
+  sim::Status validated(const OpenFile& file, const study::SystemSpec& spec,
+                        const ReadContext& reading) const;
 
   Validate validate_;
   std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "config/yaml/yaml_tree.h"
 #include "train/model.h"
 
@@ -57,6 +57,6 @@ struct ModelDraft {
 };
 
 /// Puts blocks in their places, works out every number, and checks shapes.
-Result<train::Model> expand_model(const ModelDraft& draft, const std::string& file);
+sim::Result<train::Model> expand_model(const ModelDraft& draft, const std::string& file);
 
 }  // namespace infold::config

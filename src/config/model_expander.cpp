@@ -49,8 +49,10 @@ ReadContext ModelExpander::reading(const Context& c) const {
 }
 
 bool ModelExpander::finish(const Context& c, const ReadContext& r) {
-  const Diagnostic* first = first_problem(r);
-  return first == nullptr || fail(c, {first->line, first->column}, first->message);
+  const auto read = r.status();
+  if (read) return true;
+  const sim::Error& first = read.error();
+  return fail(c, {first.place.line, first.place.column}, first.message);
 }
 
 /// A parameter may use those before it.
@@ -65,9 +67,8 @@ bool ModelExpander::read_parameters() {
                   fmt::format("{}: expected a whole number, not {}", p.node.key, kind_text(p.node.kind)));
     }
     const auto value = evaluate(p.node.text, parameters_);
-    if (const auto* error = std::get_if<ParseError>(&value))
-      return fail(c, p.node.at, fmt::format("{}: {}", p.node.key, error->message));
-    parameters_[p.node.key] = std::get<std::int64_t>(value);
+    if (!value) return fail(c, p.node.at, fmt::format("{}: {}", p.node.key, value.error().message));
+    parameters_[p.node.key] = *value;
   }
   for (const PlacedNode& b : draft_.blocks) {
     const bool taken = train::find_layer(b.node.key) != nullptr ||
@@ -122,7 +123,7 @@ bool ModelExpander::expand_item(const YamlNode& item, const Context& c, train::N
   const std::string& name = word ? item.text : arguments->key;
   const Position where = word ? item.at : arguments->key_at;
   if (arguments != nullptr && arguments->kind == YamlNode::Kind::kNull) arguments = nullptr;
-  out.origin = origin(c, where);
+  out.place = {*c.file, where.line, where.column};
   if (const train::LayerName* layer = train::find_layer(name))
     return expand_layer(*layer, arguments, where, c, out);
   if (name == "residual") return expand_branches(train::Branches::Join::kAdd, arguments, where, c, out);
@@ -235,10 +236,10 @@ bool ModelExpander::read_arguments(const YamlNode& takes, const PlacedNode& bloc
       continue;
     }
     const auto number = evaluate(value->text, *c.scope);
-    if (const auto* error = std::get_if<ParseError>(&number)) {
-      r.complain(value->at, fmt::format("{}: {}", name.text, error->message));
+    if (number) {
+      scope[name.text] = *number;
     } else {
-      scope[name.text] = std::get<std::int64_t>(number);
+      r.complain(value->at, fmt::format("{}: {}", name.text, number.error().message));
     }
   }
   reader.finish();
@@ -276,25 +277,20 @@ bool ModelExpander::expand_block(const PlacedNode& block, const YamlNode* argume
   return true;
 }
 
-Result<train::Model> ModelExpander::run() {
+sim::Result<train::Model> ModelExpander::run() {
   train::Model model{draft_.name, draft_.summary, draft_.sources, {}, {}};
-  if (!read_parameters() || !read_input(model)) return *fault_;
-  if (!draft_.layers) return at(file_, {1, 1}, "missing key 'layers'");
+  if (!read_parameters() || !read_input(model)) return sim::fail(*fault_);
+  if (!draft_.layers) return sim::fail(at(file_, {1, 1}, "missing key 'layers'"));
   if (!expand_list(draft_.layers->node, {&draft_.layers->file, &parameters_}, "layers", model.layers))
-    return *fault_;
+    return sim::fail(*fault_);
   const auto graph = train::build_graph(model);
-  if (const auto* refusal = std::get_if<train::ModelRefusal>(&graph)) {
-    if (refusal->origin >= 0) {
-      const Origin& o = origins_[static_cast<std::size_t>(refusal->origin)];
-      return at(o.file, o.at, refusal->why);
-    }
-    const PlacedNode& blame = refusal->why.starts_with("input") ? *draft_.input : *draft_.layers;
-    return at(blame.file, blame.node.key_at, refusal->why);
-  }
-  return model;
+  if (graph) return model;
+  if (!graph.error().place.file.empty()) return sim::fail_as(graph);
+  const PlacedNode& blame = graph.error().parameter == "input" ? *draft_.input : *draft_.layers;
+  return sim::fail(at(blame.file, blame.node.key_at, graph.error().message));
 }
 
-Result<train::Model> expand_model(const ModelDraft& draft, const std::string& file) {
+sim::Result<train::Model> expand_model(const ModelDraft& draft, const std::string& file) {
   return ModelExpander(draft, file).run();
 }
 

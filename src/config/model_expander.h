@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "config/model_draft.h"
-#include "config/yaml/diagnostic.h"
 #include "config/yaml/expression.h"
+#include "config/yaml/position.h"
 #include "config/yaml/reader.h"
 #include "train/model.h"
 
@@ -17,7 +17,7 @@ namespace infold::config {
 class ModelExpander {
  public:
   ModelExpander(const ModelDraft& draft, std::string file) : draft_(draft), file_(std::move(file)) {}
-  Result<train::Model> run();
+  sim::Result<train::Model> run();
 
  private:
   /// Where in the expansion a list stands.
@@ -46,22 +46,12 @@ class ModelExpander {
   bool finish(const Context& c, const ReadContext& reading);
   const PlacedNode* find_block(std::string_view name) const;
 
-  struct Origin {
-    std::string file;
-    Position at;
-  };
-  int origin(const Context& c, Position at) {
-    origins_.push_back({*c.file, at});
-    return static_cast<int>(origins_.size()) - 1;
-  }
-
   const ModelDraft& draft_;
   std::string file_;
   Scope parameters_;
-  std::vector<Origin> origins_;
   std::vector<std::string> blocks_open_;  // each used by the one before
   double layers_ = 0;
-  std::optional<Diagnostic> fault_;
+  std::optional<sim::Error> fault_;
 };
 
 }  // namespace infold::config

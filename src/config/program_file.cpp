@@ -188,20 +188,19 @@ Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
 
 }  // namespace
 
-Result<ProgramFile> load_program(const std::string& file) {
+sim::Result<ProgramFile> load_program(const std::string& file) {
   auto source = read_source(file, kLargestProgram);
-  if (const auto* none = std::get_if<NoSource>(&source)) return at(file, {}, none->why);
-  const auto& text = std::get<Source>(source).text;
-  auto tree = parse_yaml(text, file, kLimits);
-  if (auto* error = std::get_if<Diagnostic>(&tree)) return std::move(*error);
+  if (!source) return sim::fail(at(file, {}, source.error().message));
+  auto tree = parse_yaml(source->text, file, kLimits);
+  if (!tree) return sim::fail_as(std::move(tree));
   ReadContext reading;
   reading.file = file;
   ProgramFile out;
   out.file = file;
-  ProgramReader(std::get<YamlNode>(tree), out, reading).read();
-  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  ProgramReader(*tree, out, reading).read();
+  if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   if (const auto flaw = coll::find_flaw(out.program))
-    return at(file, place_of(*flaw, out), coll::to_string(*flaw, out.program));
+    return sim::fail(at(file, place_of(*flaw, out), coll::to_string(*flaw, out.program)));
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coll/program/program.h"
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 
 namespace infold::config {
 
@@ -19,6 +19,6 @@ struct ProgramFile {
 };
 
 /// Reads a program and proves it right (coll::find_flaw); whatever is wrong is named with its place.
-Result<ProgramFile> load_program(const std::string& file);
+sim::Result<ProgramFile> load_program(const std::string& file);
 
 }  // namespace infold::config

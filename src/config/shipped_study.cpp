@@ -12,7 +12,7 @@
 
 namespace infold::config {
 
-std::variant<Source, NoSource> find_study(std::string_view name) {
+sim::Result<Source> find_study(std::string_view name) {
   if (is_file_reference(name)) return read_source(std::filesystem::path(name), kLargestFile);
   std::vector<std::string> names;
   for (const embedded::File& f : embedded::studies()) {
@@ -25,20 +25,19 @@ std::variant<Source, NoSource> find_study(std::string_view name) {
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string hint = did_you_mean(name, views);
   if (hint.empty()) hint = fmt::format(" (there are: {})", fmt::join(names, ", "));
-  return NoSource{fmt::format("unknown study {}{}", quote(name), hint)};
+  return sim::fail(fmt::format("unknown study {}{}", quote(name), hint));
 }
 
-std::optional<Diagnostic> refuse_kind(const YamlNode& root, std::string_view wanted,
-                                      const std::string& file) {
+sim::Status check_kind(const YamlNode& root, std::string_view wanted, const std::string& file) {
   const YamlNode* kind = root.find("kind");
-  if (kind == nullptr || kind->kind != YamlNode::Kind::kScalar || kind->text == wanted) return std::nullopt;
+  if (kind == nullptr || kind->kind != YamlNode::Kind::kScalar || kind->text == wanted) return {};
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommands = {
       {{"study", "study"}, {"sweep", "sweep"}, {"validation", "validate"}}};
   std::string message = fmt::format("kind: expected {}, not {}", wanted, quote(kind->text));
   for (const auto& [other, command] : kCommands) {
     if (kind->text == other) message += fmt::format(" (run it with 'infold {}')", command);
   }
-  return at(file, kind->at, std::move(message));
+  return sim::fail(at(file, kind->at, std::move(message)));
 }
 
 }  // namespace infold::config

@@ -38,11 +38,8 @@ void read_methods(const YamlNode* list, std::vector<study::Method>& methods, Rea
       return study::Method{};
     }
     const auto parsed = parse_method(node.text);
-    if (const auto* error = std::get_if<ParseError>(&parsed)) {
-      r.complain(node.at, error->message);
-      return study::Method{};
-    }
-    return std::get<study::Method>(parsed);
+    if (!parsed) r.complain(node.at, parsed.error().message);
+    return parsed.value_or(study::Method{});
   };
   read_list(list, "methods", methods, reading, read);
 }
@@ -91,7 +88,7 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, ReadConte
 
 }  // namespace
 
-Parsed<study::Method> parse_method(std::string_view text) {
+sim::Result<study::Method> parse_method(std::string_view text) {
   const std::size_t at = text.find('@');
   const std::string_view name = text.substr(0, at);
   study::Method method;
@@ -100,8 +97,8 @@ Parsed<study::Method> parse_method(std::string_view text) {
   known.emplace_back("auto");
   method.algorithm = coll::find_algorithm(name);
   if (method.algorithm == nullptr && name != "auto") {
-    return ParseError{fmt::format("there is no algorithm {}{}; there is {}", quote(name),
-                                  did_you_mean(name, known), fmt::join(known, ", "))};
+    return sim::fail(fmt::format("there is no algorithm {}{}; there is {}", quote(name),
+                                 did_you_mean(name, known), fmt::join(known, ", ")));
   }
   if (at == std::string_view::npos) return method;
   const std::string_view engine = text.substr(at + 1);
@@ -112,21 +109,20 @@ Parsed<study::Method> parse_method(std::string_view text) {
     method.engine = e.value;
     return method;
   }
-  return ParseError{fmt::format("there is no engine {}{}; there is {}", quote(engine),
-                                did_you_mean(engine, known), fmt::join(known, ", "))};
+  return sim::fail(fmt::format("there is no engine {}{}; there is {}", quote(engine),
+                               did_you_mean(engine, known), fmt::join(known, ", ")));
 }
 
-Result<StudyFile> load_study(std::string_view name_or_file) {
+sim::Result<StudyFile> load_study(std::string_view name_or_file) {
   auto found = find_study(name_or_file);
-  if (auto* none = std::get_if<NoSource>(&found)) {
-    return Diagnostic{is_file_reference(name_or_file) ? std::string(name_or_file) : "", 0, 0, none->why};
-  }
-  const Source& source = std::get<Source>(found);
-  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  const auto& root = std::get<YamlNode>(parsed);
+  if (!found) return sim::fail(unread(name_or_file, std::move(found.error())));
+  const Source& source = *found;
+  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (!parsed) return sim::fail_as(std::move(parsed));
+  const YamlNode& root = *parsed;
 
-  if (auto other = refuse_kind(root, "study", source.shown)) return std::move(*other);
+  if (auto kind_fits = check_kind(root, "study", source.shown); !kind_fits)
+    return sim::fail_as(std::move(kind_fits));
 
   ReadContext reading;
   reading.file = source.shown;
@@ -147,7 +143,7 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);
-  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return study;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "config/yaml/units.h"
 #include "sim/units.h"
 #include "study/collective/method.h"
@@ -38,9 +38,9 @@ struct StudyFile {
 };
 
 /// By the name of a shipped study, or by file.
-Result<StudyFile> load_study(std::string_view name_or_file);
+sim::Result<StudyFile> load_study(std::string_view name_or_file);
 
 /// "ring", "ring@dma", "auto": the method, or what is wrong with it.
-Parsed<study::Method> parse_method(std::string_view text);
+sim::Result<study::Method> parse_method(std::string_view text);
 
 }  // namespace infold::config

@@ -86,8 +86,8 @@ class AxesReader {
       const bool nothing = node.kind == YamlNode::Kind::kNull && node.key_at.line > 0;
       reading_.complain(nothing ? node.key_at : node.at,
                         fmt::format("axes: {}: expected a value, not {}", column.name, kind_text(node.kind)));
-    } else if (const auto complaint = assign_words(column.name, node.text, kLongestLine, text)) {
-      reading_.complain(node.at, fmt::format("axes: {}", *complaint));
+    } else if (const auto assigned = assign_words(column.name, node.text, kLongestLine, text); !assigned) {
+      reading_.complain(node.at, fmt::format("axes: {}", assigned.error().message));
     }
     column.values.push_back(std::move(text));
   }
@@ -108,9 +108,9 @@ class AxesReader {
     if (step.empty() == factor.empty())
       return reading_.complain(node.at, fmt::format("{}: give either 'step' or 'factor'", column.name));
     auto values = expand_range({from, to, step, factor}, study::Sweep::kMostPoints);
-    if (const auto* error = std::get_if<ParseError>(&values))
-      return reading_.complain(node.at, fmt::format("{}: {}", column.name, error->message));
-    column.values = std::move(std::get<std::vector<std::string>>(values));
+    if (!values)
+      return reading_.complain(node.at, fmt::format("{}: {}", column.name, values.error().message));
+    column.values = std::move(*values);
   }
 
   /// The first of a column's faults, with where it stands.
@@ -120,11 +120,12 @@ class AxesReader {
       if (column.values[i].empty()) continue;
       study::SystemSpec any;
       const std::string assignment = fmt::format("{}={}", column.name, column.values[i]);
-      auto wrong = apply_override(any, assignment);
-      if (!wrong) continue;
-      const bool unknown = wrong->starts_with("--set: unknown") || wrong->starts_with("--set: '");
+      const auto applied = apply_override(any, assignment);
+      if (applied) continue;
+      const std::string& wrong = applied.error().message;
+      const bool unknown = wrong.starts_with("--set: unknown") || wrong.starts_with("--set: '");
       const std::string option = unknown ? "; options begin with '-'" : "";
-      return reading_.complain(unknown ? key_at : places[std::min(i, places.size() - 1)], *wrong + option);
+      return reading_.complain(unknown ? key_at : places[std::min(i, places.size() - 1)], wrong + option);
     }
   }
 
@@ -134,16 +135,16 @@ class AxesReader {
 
 }  // namespace
 
-Result<SweepFile> load_sweep(std::string_view name_or_file) {
+sim::Result<SweepFile> load_sweep(std::string_view name_or_file) {
   auto found = find_study(name_or_file);
-  if (auto* none = std::get_if<NoSource>(&found))
-    return Diagnostic{is_file_reference(name_or_file) ? std::string(name_or_file) : "", 0, 0, none->why};
-  const Source& source = std::get<Source>(found);
-  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  const auto& root = std::get<YamlNode>(parsed);
+  if (!found) return sim::fail(unread(name_or_file, std::move(found.error())));
+  const Source& source = *found;
+  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (!parsed) return sim::fail_as(std::move(parsed));
+  const YamlNode& root = *parsed;
 
-  if (auto other = refuse_kind(root, "sweep", source.shown)) return std::move(*other);
+  if (auto kind_fits = check_kind(root, "sweep", source.shown); !kind_fits)
+    return sim::fail_as(std::move(kind_fits));
 
   ReadContext reading;
   reading.file = source.shown;
@@ -170,7 +171,7 @@ Result<SweepFile> load_sweep(std::string_view name_or_file) {
   }
   file.sweep.command = words_of(command);
   AxesReader(file, reading).read(axes);
-  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return file;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "study/campaign/sweep.h"
 
 namespace infold::config {
@@ -24,6 +24,6 @@ struct SweepFile {
 
 /// By the name of a shipped sweep, or by file. Paths of parameters and their values are known to be right,
 /// options are not.
-Result<SweepFile> load_sweep(std::string_view name_or_file);
+sim::Result<SweepFile> load_sweep(std::string_view name_or_file);
 
 }  // namespace infold::config

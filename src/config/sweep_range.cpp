@@ -19,9 +19,8 @@ struct Kind {
 };
 
 template <class T, class Count>
-std::optional<std::int64_t> count_of(const Parsed<T>& parsed, Count count) {
-  if (const T* value = std::get_if<T>(&parsed)) return count(*value);
-  return std::nullopt;
+std::optional<std::int64_t> count_of(const sim::Result<T>& parsed, Count count) {
+  return parsed ? std::optional<std::int64_t>(count(*parsed)) : std::nullopt;
 }
 
 constexpr Kind kKinds[] = {
@@ -41,14 +40,14 @@ constexpr Kind kKinds[] = {
      [](std::int64_t v) { return format(sim::Frequency::hz(v)); }},
 };
 
-Parsed<std::vector<std::string>> expand(const Kind& kind, std::int64_t from, std::int64_t to,
-                                        std::int64_t step, std::int64_t factor, std::size_t most) {
-  if (from > to) return ParseError{"'from' is more than 'to'"};
-  if (factor == 0 && step <= 0) return ParseError{"'step' must be more than 0"};
-  if (factor > 0 && from <= 0) return ParseError{"'from' must be more than 0 where there is a factor"};
+sim::Result<std::vector<std::string>> expand(const Kind& kind, std::int64_t from, std::int64_t to,
+                                             std::int64_t step, std::int64_t factor, std::size_t most) {
+  if (from > to) return sim::fail("'from' is more than 'to'");
+  if (factor == 0 && step <= 0) return sim::fail("'step' must be more than 0");
+  if (factor > 0 && from <= 0) return sim::fail("'from' must be more than 0 where there is a factor");
   std::vector<std::string> values;
   for (std::int64_t v = from;;) {
-    if (values.size() == most) return ParseError{fmt::format("more than {} values", most)};
+    if (values.size() == most) return sim::fail(fmt::format("more than {} values", most));
     values.push_back(kind.format(v));
     if (factor > 0 ? v > to / factor : v > to - step) return values;
     v = factor > 0 ? v * factor : v + step;
@@ -57,15 +56,13 @@ Parsed<std::vector<std::string>> expand(const Kind& kind, std::int64_t from, std
 
 }  // namespace
 
-Parsed<std::vector<std::string>> expand_range(const RangeText& range, std::size_t most) {
+sim::Result<std::vector<std::string>> expand_range(const RangeText& range, std::size_t most) {
   std::int64_t factor = 0;
   if (range.step.empty()) {
     const auto parsed = parse_int(range.factor);
-    const int* number = std::get_if<int>(&parsed);
-    if (number == nullptr || *number < 2)
-      return ParseError{
-          fmt::format("'factor' must be a whole number from 2 on, not {}", quote(range.factor))};
-    factor = *number;
+    if (!parsed || *parsed < 2)
+      return sim::fail(fmt::format("'factor' must be a whole number from 2 on, not {}", quote(range.factor)));
+    factor = *parsed;
   }
   for (const Kind& kind : kKinds) {
     const auto from = kind.parse(range.from);
@@ -73,9 +70,9 @@ Parsed<std::vector<std::string>> expand_range(const RangeText& range, std::size_
     const auto step = range.step.empty() ? std::optional<std::int64_t>(0) : kind.parse(range.step);
     if (from && to && step) return expand(kind, *from, *to, *step, factor, most);
   }
-  return ParseError{fmt::format(
+  return sim::fail(fmt::format(
       "{} to {} are not whole numbers, sizes, times, rates or clocks of one kind with their units",
-      quote(range.from), quote(range.to))};
+      quote(range.from), quote(range.to)));
 }
 
 }  // namespace infold::config

@@ -18,6 +18,6 @@ struct RangeText {
 };
 
 /// Whole numbers, sizes, times, rates or clocks, all of a kind; both ends are included if they are met.
-Parsed<std::vector<std::string>> expand_range(const RangeText& range, std::size_t most);
+sim::Result<std::vector<std::string>> expand_range(const RangeText& range, std::size_t most);
 
 }  // namespace infold::config

@@ -40,13 +40,13 @@ void read_row(const YamlNode& node, int number, study::TuningTable& table, ReadC
 
 }  // namespace
 
-Result<study::TuningTable> load_tuning(std::string_view file) {
+sim::Result<study::TuningTable> load_tuning(std::string_view file) {
   auto found = read_source(file, kLargestFile);
-  if (auto* none = std::get_if<NoSource>(&found)) return Diagnostic{std::string(file), 0, 0, none->why};
-  const Source& source = std::get<Source>(found);
-  Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  const auto& root = std::get<YamlNode>(parsed);
+  if (!found) return sim::fail(at(std::string(file), {}, found.error().message));
+  const Source& source = *found;
+  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
+  if (!parsed) return sim::fail_as(std::move(parsed));
+  const YamlNode& root = *parsed;
 
   ReadContext reading;
   reading.file = source.shown;
@@ -76,7 +76,7 @@ Result<study::TuningTable> load_tuning(std::string_view file) {
       for (const YamlNode& row : choices->children) read_row(row, number++, table, reading);
     }
   }
-  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return table;
 }
 

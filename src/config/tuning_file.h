@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 #include "study/collective/choice.h"
 
 namespace infold::config {
 
 /// Reads and checks a file of `kind: tuning`.
-Result<study::TuningTable> load_tuning(std::string_view file);
+sim::Result<study::TuningTable> load_tuning(std::string_view file);
 
 /// The text that load_tuning reads back as the same table.
 std::string tuning_text(const study::TuningTable& table);

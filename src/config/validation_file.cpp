@@ -43,8 +43,8 @@ void positive(MapReader& reader, const char* key, double most, double& value, Re
   value = number;
 }
 
-std::string place(const std::string& file, Position at) {
-  return fmt::format("{}:{}:{}", file, at.line, at.column);
+sim::Place place(const std::string& file, Position at) {
+  return {file, at.line, at.column};
 }
 
 void read_figure(MapReader& reader, const YamlNode& node, study::CommandFigure& figure,
@@ -98,8 +98,10 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
   study::SystemSpec any;  // whether there is such a number, whatever it is, or such a policy
   if (const YamlNode* set = node.find("set"); set != nullptr && !c.path.empty()) {
     const std::string value = c.instead.empty() ? "100%" : c.instead;
-    if (const auto wrong = apply_override(any, fmt::format("{}={}", c.path, value)))
-      reading.complain(set->at, wrong->substr(wrong->starts_with("--") ? 2 : 0));
+    if (const auto applied = apply_override(any, fmt::format("{}={}", c.path, value)); !applied) {
+      const std::string& wrong = applied.error().message;
+      reading.complain(set->at, wrong.substr(wrong.starts_with("--") ? 2 : 0));
+    }
   }
   return c;
 }
@@ -118,11 +120,12 @@ std::span<const YamlNode> list(const YamlNode* node, std::string_view key, ReadC
   return node->children;
 }
 
-Result<study::Validation> read_text(std::string_view text, const std::string& shown) {
-  Result<YamlNode> parsed = parse_yaml(text, shown);
-  if (auto* fault = std::get_if<Diagnostic>(&parsed)) return std::move(*fault);
-  const auto& root = std::get<YamlNode>(parsed);
-  if (auto other = refuse_kind(root, "validation", shown)) return std::move(*other);
+sim::Result<study::Validation> read_text(std::string_view text, const std::string& shown) {
+  sim::Result<YamlNode> parsed = parse_yaml(text, shown);
+  if (!parsed) return sim::fail_as(std::move(parsed));
+  const YamlNode& root = *parsed;
+  if (auto kind_fits = check_kind(root, "validation", shown); !kind_fits)
+    return sim::fail_as(std::move(kind_fits));
   ReadContext reading;
   reading.file = shown;
   MapReader reader(root, "", reading);
@@ -141,28 +144,27 @@ Result<study::Validation> read_text(std::string_view text, const std::string& sh
   }
   for (const YamlNode& node : list(constants, "constants", reading))
     out.constants.push_back(read_constant(node, fmt::format("constants[{}]", out.constants.size()), reading));
-  if (const Diagnostic* problem = first_problem(reading)) return *problem;
+  if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return out;
 }
 
 }  // namespace
 
-Result<study::Validation> built_in_validation() {
+sim::Result<study::Validation> built_in_validation() {
   study::Validation all;
   for (const embedded::File& file : embedded::validation()) {
     auto read = read_text(file.text, fmt::format("validation/{}", file.path));
-    if (auto* fault = std::get_if<Diagnostic>(&read)) return std::move(*fault);
-    auto& more = std::get<study::Validation>(read);
-    std::ranges::move(more.rows, std::back_inserter(all.rows));
-    std::ranges::move(more.constants, std::back_inserter(all.constants));
+    if (!read) return sim::fail_as(std::move(read));
+    std::ranges::move(read->rows, std::back_inserter(all.rows));
+    std::ranges::move(read->constants, std::back_inserter(all.constants));
   }
   return all;
 }
 
-Result<study::Validation> load_validation(std::string_view file) {
+sim::Result<study::Validation> load_validation(std::string_view file) {
   auto found = read_source(file, kLargestFile);
-  if (auto* none = std::get_if<NoSource>(&found)) return Diagnostic{std::string(file), 0, 0, none->why};
-  const Source& source = std::get<Source>(found);
+  if (!found) return sim::fail(at(std::string(file), {}, found.error().message));
+  const Source& source = *found;
   return read_text(source.text, source.shown);
 }
 

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "inc/tag.h"
 #include "net/packet/network.h"
 #include "sim/dtype.h"
+#include "sim/result.h"
 
 namespace infold::inc {
 
@@ -107,7 +107,7 @@ class Regions {
   Regions(const net::Network& network, const struct IncSpec& spec);
 
   /// Registers a range, or says why the fabric can not serve it. Bounded: kMostRegions at a time.
-  std::variant<RegionId, sim::Refusal> add(RegionPlan plan);
+  sim::Result<RegionId> add(RegionPlan plan);
   /// Requires: nothing of it is under way.
   void remove(RegionId id);
   const Region& operator[](RegionId id) const { return *regions_[id]; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
@@ -42,13 +43,42 @@ template <class T>
 using Result = tl::expected<T, Error>;
 /// Of what has nothing to give but that it worked.
 using Status = Result<void>;
+/// What a Result is made of where there is no value; see fail().
+using Failure = tl::unexpected<Error>;
 
 /// `return fail("there is no plane 7", "fabric.failed_planes");` in a function that returns any Result.
-inline tl::unexpected<Error> fail(std::string message, std::string parameter = {}) {
-  return tl::unexpected<Error>(Error{.message = std::move(message), .parameter = std::move(parameter)});
+inline Failure fail(std::string message, std::string parameter = {}) {
+  return Failure(Error{.message = std::move(message), .parameter = std::move(parameter)});
 }
-inline tl::unexpected<Error> fail(Error error) {
-  return tl::unexpected<Error>(std::move(error));
+inline Failure fail(Error error) {
+  return Failure(std::move(error));
+}
+
+/// Hands on why another Result is none: `if (!parsed) return fail_as(parsed);`.
+template <class T>
+Failure fail_as(const Result<T>& failed) {
+  return Failure(failed.error());
+}
+template <class T>
+Failure fail_as(Result<T>&& failed) {
+  return Failure(std::move(failed).error());
+}
+
+/// Of a simulation that cannot go on although work is unfinished; `waiting` says who waits for whom.
+inline Failure deadlock(std::vector<std::string> waiting) {
+  return Failure(Error{.message = "nothing can happen any more and work is unfinished",
+                       .kind = Error::Kind::kDeadlock,
+                       .details = std::move(waiting)});
+}
+/// Of work that its caller asked to stop.
+inline Failure interrupted() {
+  return Failure(Error{.message = "interrupted", .kind = Error::Kind::kInterrupted});
+}
+
+/// The same error with "what: " before its message.
+inline Error prefixed(std::string_view what, Error error) {
+  error.message.insert(0, ": ").insert(0, what);
+  return error;
 }
 
 }  // namespace infold::sim

@@ -115,7 +115,7 @@ void compare(const std::vector<Learner>& ranks, const Learner& reference, LearnR
 }
 
 /// The all-reduce of all gradients, with what auto chooses filled in; or why there is none.
-std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::size_t parameters) {
+sim::Result<CollectiveJob> all_reduce_of(const LearnJob& job, std::size_t parameters) {
   CollectiveJob all_reduce;
   all_reduce.system = job.system;
   all_reduce.engine = job.method.engine;
@@ -127,8 +127,8 @@ std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::
   const std::vector<Choice> offers = offers_of(all_reduce, job.method.algorithm, job.protocol);
   all_reduce.algorithm = offers.empty() ? job.method.algorithm : offers.front().algorithm;
   all_reduce.protocol = job.protocol.value_or(coll::Protocol::kSimple);
-  if (all_reduce.algorithm == nullptr) return JobRefused{why_no_offers(all_reduce, job.protocol)};
-  if (auto why = refuse(all_reduce)) return JobRefused{std::move(*why)};
+  if (all_reduce.algorithm == nullptr) return sim::fail(why_no_offers(all_reduce, job.protocol));
+  if (auto why = refuse(all_reduce)) return sim::fail(std::move(*why));
   const Choice choice = choose(all_reduce, offers);
   all_reduce.algorithm = choice.algorithm;
   all_reduce.protocol = choice.protocol;
@@ -137,11 +137,11 @@ std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::
 
 }  // namespace
 
-LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going) {
+sim::Result<LearnResult> run(const LearnJob& job, const KeepGoing& keep_going) {
   train::Perceptron network(job.hidden);
   auto chosen = all_reduce_of(job, network.parameters());
-  if (auto* refused = std::get_if<JobRefused>(&chosen)) return std::move(*refused);
-  const CollectiveJob& all_reduce = std::get<CollectiveJob>(chosen);
+  if (!chosen) return sim::fail_as(std::move(chosen));
+  const CollectiveJob& all_reduce = *chosen;
   const Data data(job);
   SimulatedSum machine(all_reduce);
   LearnResult result{.layers = network.layers(),
@@ -155,7 +155,7 @@ LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going) {
   std::vector<Learner> ranks(index(job.gpus), Learner(network.initial_weights(job.seed)));
   std::vector<std::vector<float>> gradients(ranks.size(), std::vector<float>(network.parameters()));
   for (int step = 0; step < job.steps; ++step) {
-    if (keep_going && !keep_going(static_cast<double>(step) / job.steps)) return Interrupted{};
+    if (keep_going && !keep_going(static_cast<double>(step) / job.steps)) return sim::interrupted();
     float loss = 0;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       std::ranges::fill(gradients[r], 0.0F);
@@ -163,10 +163,9 @@ LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going) {
     }
     result.loss.push_back(loss / static_cast<float>(data.per_step()));
     auto summed = machine.add_up(gradients);
-    if (auto* deadlock = std::get_if<Deadlock>(&summed)) return std::move(*deadlock);
-    const auto& sums = std::get<SimulatedSum::Sums>(summed);
-    result.all_reduce += sums.time;
-    result.wrong += sums.wrong;
+    if (!summed) return sim::fail_as(std::move(summed));
+    result.all_reduce += summed->time;
+    result.wrong += summed->wrong;
     for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].follow(gradients[r], job.rate, data.per_step());
   }
   result.all_reduce = result.all_reduce / job.steps;

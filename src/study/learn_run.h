@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
+#include "sim/result.h"
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
 
@@ -48,8 +48,6 @@ struct LearnResult {
   LearnReference reference;
 };
 
-using LearnOutcome = std::variant<LearnResult, JobRefused, Deadlock, Interrupted>;
-
-LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going);
+sim::Result<LearnResult> run(const LearnJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

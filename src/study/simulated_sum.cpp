@@ -23,7 +23,7 @@ SimulatedSum::SimulatedSum(const CollectiveJob& job)
       values_(program_.collective, program_.bytes, program_.ranks,
               {.type = job.type, .op = coll::ReduceOp::kSum, .real = true, .scratch = program_.scratch}, 1) {}
 
-std::variant<SimulatedSum::Sums, Deadlock> SimulatedSum::add_up(std::span<std::vector<float>> ranks) {
+sim::Result<SimulatedSum::Sums> SimulatedSum::add_up(std::span<std::vector<float>> ranks) {
   for (int r = 0; r < program_.ranks; ++r) {
     const std::vector<float>& from = ranks[static_cast<std::size_t>(r)];
     for (std::size_t i = 0; i < from.size(); ++i)
@@ -36,7 +36,7 @@ std::variant<SimulatedSum::Sums, Deadlock> SimulatedSum::add_up(std::span<std::v
   const sim::Time begin = machine_.events().now();
   for (int r = 0; r < program_.ranks; ++r) execution_->enqueue(r, begin);
   machine_.events().run();
-  if (!execution_->done()) return Deadlock{execution_->who_waits()};
+  if (!execution_->done()) return sim::deadlock(execution_->who_waits());
   INFOLD_CHECK(machine_.quiet(), "after a collective nothing is in flight and all credits are home");
   Sums sums{.time = {}, .wrong = values_.wrong()};
   for (int r = 0; r < program_.ranks; ++r) {

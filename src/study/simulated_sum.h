@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "coll/engine/execution.h"
@@ -25,7 +24,7 @@ class SimulatedSum {
   };
   coll::Engine engine() const { return program_.engine; }
   /// Takes what each rank has, and replaces it with what it gets.
-  std::variant<Sums, Deadlock> add_up(std::span<std::vector<float>> ranks);
+  sim::Result<Sums> add_up(std::span<std::vector<float>> ranks);
 
  private:
   coll::Program program_;

@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "sim/result.h"
+
 namespace infold::study {
 
 /// A command of infold without the program's name, and where in its JSON the figure stands.
 struct CommandFigure {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
-  /// file:line:column of either, for messages.
-  std::string run_at;
-  std::string read_at;
+  /// Where either stands, for messages.
+  sim::Place run_at;
+  sim::Place read_at;
 };
 
 struct ValidationRow {

@@ -22,12 +22,12 @@ double Graph::forward_flops() const {
   return sum;
 }
 
-std::variant<Graph, ModelRefusal> build_graph(const Model& model, int sequence) {
+sim::Result<Graph> build_graph(const Model& model, int sequence) {
   return GraphBuilder(model, sequence).build();
 }
 
-bool GraphBuilder::refuse(int origin, std::string why) {
-  if (!refusal_) refusal_ = ModelRefusal{origin, std::move(why)};
+bool GraphBuilder::refuse(const sim::Place& place, std::string why) {
+  if (!refusal_) refusal_ = sim::Error{.message = std::move(why), .place = place};
   return false;
 }
 
@@ -40,17 +40,17 @@ std::optional<Shape> GraphBuilder::input_shape() {
   return Shape::tokens(sequence_ > 0 ? sequence_ : in.tokens);
 }
 
-std::variant<Graph, ModelRefusal> GraphBuilder::build() {
+sim::Result<Graph> GraphBuilder::build() {
   const auto input = input_shape();
   if (!input)
-    return ModelRefusal{-1, "input: give channels, height and width of an image, or features, or tokens"};
+    return sim::fail("input: give channels, height and width of an image, or features, or tokens", "input");
   if (sequence_ > 0 && model_.input.tokens == 0)
-    return ModelRefusal{-1, "its samples are no sequences, so they have no length to choose"};
+    return sim::fail("its samples are no sequences, so they have no length to choose");
   at_ = add_value(*input, false);
-  if (!walk(model_.layers, 0)) return *refusal_;
-  if (!ended_) return ModelRefusal{-1, "layers: the last layer must be 'loss'"};
+  if (!walk(model_.layers, 0)) return sim::fail(std::move(*refusal_));
+  if (!ended_) return sim::fail("layers: the last layer must be 'loss'", "layers");
   if (graph_.parameters.empty())
-    return ModelRefusal{-1, "layers: there is nothing to train: no layer has parameters"};
+    return sim::fail("layers: there is nothing to train: no layer has parameters", "layers");
   return std::move(graph_);
 }
 
@@ -65,14 +65,14 @@ void GraphBuilder::add_line(int depth, int operation, std::string heading, int t
 
 bool GraphBuilder::walk(const Nodes& nodes, int depth) {
   for (const Node& node : nodes) {
-    if (ended_) return refuse(node.origin, "nothing can follow 'loss' on its path");
+    if (ended_) return refuse(node.place, "nothing can follow 'loss' on its path");
     const bool fine = std::visit(
         [&](const auto& what) {
           using T = std::decay_t<decltype(what)>;
           if constexpr (std::is_same_v<T, Layer>) {
-            return add_layer(what, node.origin, depth);
+            return add_layer(what, node.place, depth);
           } else if constexpr (std::is_same_v<T, Branches>) {
-            return walk_branches(what, node.origin, depth);
+            return walk_branches(what, node.place, depth);
           } else if constexpr (std::is_same_v<T, Side>) {
             return walk_side(what, depth);
           } else if constexpr (std::is_same_v<T, Repeat>) {
@@ -105,7 +105,7 @@ bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
   return true;
 }
 
-bool GraphBuilder::walk_branches(const Branches& branches, int origin, int depth) {
+bool GraphBuilder::walk_branches(const Branches& branches, const sim::Place& place, int depth) {
   const bool adds = branches.join == Branches::Join::kAdd;
   const ValueId from = at_;
   add_line(depth, -1, adds ? "residual" : "gate", 1);
@@ -116,17 +116,16 @@ bool GraphBuilder::walk_branches(const Branches& branches, int origin, int depth
   at_ = from;
   if (!branches.shortcut.empty()) add_line(depth + 1, -1, "body", 1);
   if (!walk(branches.body, depth + (branches.shortcut.empty() ? 1 : 2))) return false;
-  if (ended_) return refuse(origin, "a path that joins another can not end in 'loss'");
+  if (ended_) return refuse(place, "a path that joins another can not end in 'loss'");
   if (!(here() == graph_.shape(other))) {
-    return refuse(origin, fmt::format("the paths do not fit together: {} and {}", to_string(here()),
-                                      to_string(graph_.shape(other))));
+    return refuse(place, fmt::format("the paths do not fit together: {} and {}", to_string(here()),
+                                     to_string(graph_.shape(other))));
   }
-  if (at_ == other) return refuse(origin, "the body does nothing");
+  if (at_ == other) return refuse(place, "the body does nothing");
   Operation op;
   op.what = Join{branches.join};
   op.inputs = {at_, other};
   op.output = add_value(here(), true);
-  op.origin = origin;
   at_ = op.output;
   graph_.operations.push_back(std::move(op));
   add_line(depth + 1, static_cast<int>(graph_.operations.size()) - 1, "", 1);
@@ -138,7 +137,8 @@ bool GraphBuilder::walk_side(const Side& side, int depth) {
   add_line(depth, -1, "side", 1);
   if (!walk(side.layers, depth + 1)) return false;
   if (!ended_) {
-    return refuse(side.layers.empty() ? -1 : side.layers.back().origin, "a side path must end in 'loss'");
+    return refuse(side.layers.empty() ? sim::Place{} : side.layers.back().place,
+                  "a side path must end in 'loss'");
   }
   ended_ = false;
   at_ = from;

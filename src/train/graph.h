@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/result.h"
 #include "train/layers.h"
 #include "train/model.h"
 #include "train/shape.h"
@@ -39,7 +40,6 @@ struct Operation {
   ValueId output = 0;
   std::vector<ParameterId> parameters;
   double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
-  int origin = 0;
 
   template <class L>
   const L* as() const {
@@ -68,14 +68,9 @@ struct Graph {
   const Shape& shape(ValueId v) const { return values[static_cast<std::size_t>(v)].shape; }
 };
 
-/// Why a layer can not stand where it does.
-struct ModelRefusal {
-  int origin = 0;
-  std::string why;
-};
-
-/// `sequence`: tokens of a sample, 0 for the model's usual number.
-/// Requires: a model within kMostLayers and kDeepestModel.
-std::variant<Graph, ModelRefusal> build_graph(const Model& model, int sequence = 0);
+/// Refuses a model in which a layer cannot stand where it does; the error has that layer's place. `sequence`:
+/// tokens of a sample, 0 for the model's usual number. Requires: a model within kMostLayers and
+/// kDeepestModel.
+sim::Result<Graph> build_graph(const Model& model, int sequence = 0);
 
 }  // namespace infold::train

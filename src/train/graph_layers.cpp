@@ -22,16 +22,15 @@ double product(std::initializer_list<std::int64_t> factors) {
 }
 }  // namespace
 
-bool GraphBuilder::add_layer(const Layer& layer, int origin, int depth) {
+bool GraphBuilder::add_layer(const Layer& layer, const sim::Place& place, int depth) {
   Operation op;
   op.what = layer;
   op.inputs = {at_};
-  op.origin = origin;
   Shape out = here();
-  const auto refused = std::visit([&](const auto& l) { return apply(l, op, out); }, layer);
-  if (refused) return refuse(origin, *refused);
+  const auto applied = std::visit([&](const auto& l) { return apply(l, op, out); }, layer);
+  if (!applied) return refuse(place, applied.error().message);
   if (product({out.height, out.width, out.channels}) > kMostElements)
-    return refuse(origin, fmt::format("{} elements a sample are too many", to_string(out)));
+    return refuse(place, fmt::format("{} elements a sample are too many", to_string(out)));
   const bool second_input = std::holds_alternative<Memory>(layer);
   op.output = add_value(out, !second_input);
   at_ = op.output;
@@ -40,188 +39,193 @@ bool GraphBuilder::add_layer(const Layer& layer, int origin, int depth) {
   return true;
 }
 
-GraphBuilder::Refused GraphBuilder::needs_vectors() const {
-  if (here().kind != Shape::Kind::kTokens) return std::nullopt;
-  return std::string("tokens are numbers of words; an 'embedding' must come first");
+sim::Status GraphBuilder::needs_vectors() const {
+  if (here().kind != Shape::Kind::kTokens) return {};
+  return sim::fail("tokens are numbers of words; an 'embedding' must come first");
 }
 
-GraphBuilder::Refused GraphBuilder::add_parameter(Operation& op, std::string name, std::int64_t rows,
-                                                  std::int64_t cols, bool matrix) {
+sim::Status GraphBuilder::add_parameter(Operation& op, std::string name, std::int64_t rows, std::int64_t cols,
+                                        bool matrix) {
   if (product({rows, cols}) > kMostElements)
-    return fmt::format("a parameter of {} x {} is too large", rows, cols);
+    return sim::fail(fmt::format("a parameter of {} x {} is too large", rows, cols));
   op.parameters.push_back(static_cast<ParameterId>(graph_.parameters.size()));
   graph_.parameters.push_back({std::move(name), rows, cols, matrix});
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Conv& l, Operation& op, Shape& out) {
+sim::Status GraphBuilder::apply(const Conv& l, Operation& op, Shape& out) {
   const Shape in = here();
-  if (in.kind != Shape::Kind::kImage) return wants("conv", "an image", in);
+  if (in.kind != Shape::Kind::kImage) return sim::fail(wants("conv", "an image", in));
   const std::int64_t high = in.height + 2 * l.padding() - l.size;
   const std::int64_t wide = in.width + 2 * l.padding() - l.size;
   if (high < 0 || wide < 0) {
-    return fmt::format("a filter of {} x {} does not fit an image of {} x {} with {} of padding", l.size,
-                       l.size, in.height, in.width, l.padding());
+    return sim::fail(fmt::format("a filter of {} x {} does not fit an image of {} x {} with {} of padding",
+                                 l.size, l.size, in.height, in.width, l.padding()));
   }
   out = Shape::image(l.filters, high / l.stride + 1, wide / l.stride + 1);
-  if (auto bad = add_parameter(op, "weight", l.filters, in.channels * l.size * l.size, true)) return bad;
+  if (auto added = add_parameter(op, "weight", l.filters, in.channels * l.size * l.size, true); !added)
+    return added;
   op.forward_flops = 2 * product({out.positions(), l.filters, in.channels, l.size, l.size});
-  return l.bias ? add_parameter(op, "bias", 1, l.filters, false) : std::nullopt;
+  return l.bias ? add_parameter(op, "bias", 1, l.filters, false) : sim::Status{};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Linear& l, Operation& op, Shape& out) {
+sim::Status GraphBuilder::apply(const Linear& l, Operation& op, Shape& out) {
   const Shape in = here();
-  if (auto bad = needs_vectors()) return bad;
-  if (in.kind == Shape::Kind::kImage) return std::string("linear needs a vector; put 'flatten' before it");
+  if (auto fits = needs_vectors(); !fits) return fits;
+  if (in.kind == Shape::Kind::kImage) return sim::fail("linear needs a vector; put 'flatten' before it");
   out.channels = l.out;
   op.forward_flops = 2 * product({in.positions(), in.channels, l.out});
   if (l.tied) {
-    if (first_embedding_ < 0) return std::string("tied: there is no embedding before it");
+    if (first_embedding_ < 0) return sim::fail("tied: there is no embedding before it");
     const Parameter& table = graph_.parameters[static_cast<std::size_t>(first_embedding_)];
     if (table.rows != l.out || table.cols != in.channels) {
-      return fmt::format("tied: the embedding is {} x {}, this needs {} x {}", table.rows, table.cols, l.out,
-                         in.channels);
+      return sim::fail(fmt::format("tied: the embedding is {} x {}, this needs {} x {}", table.rows,
+                                   table.cols, l.out, in.channels));
     }
     op.parameters.push_back(first_embedding_);
-  } else if (auto bad = add_parameter(op, "weight", l.out, in.channels, true)) {
-    return bad;
+  } else if (auto added = add_parameter(op, "weight", l.out, in.channels, true); !added) {
+    return added;
   }
-  return l.bias ? add_parameter(op, "bias", 1, l.out, false) : std::nullopt;
+  return l.bias ? add_parameter(op, "bias", 1, l.out, false) : sim::Status{};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const BatchNorm& /*l*/, Operation& op, Shape& /*out*/) {
+sim::Status GraphBuilder::apply(const BatchNorm& /*l*/, Operation& op, Shape& /*out*/) {
   if (here().kind != Shape::Kind::kImage && here().kind != Shape::Kind::kFeatures)
-    return wants("batch-norm", "an image or a vector", here());
-  if (auto bad = add_parameter(op, "scale", 1, here().channels, false)) return bad;
+    return sim::fail(wants("batch-norm", "an image or a vector", here()));
+  if (auto added = add_parameter(op, "scale", 1, here().channels, false); !added) return added;
   return add_parameter(op, "shift", 1, here().channels, false);
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const LayerNorm& l, Operation& op, Shape& /*out*/) {
-  if (auto bad = needs_vectors()) return bad;
-  if (auto bad = add_parameter(op, "scale", 1, here().channels, false)) return bad;
-  return l.bias ? add_parameter(op, "shift", 1, here().channels, false) : std::nullopt;
+sim::Status GraphBuilder::apply(const LayerNorm& l, Operation& op, Shape& /*out*/) {
+  if (auto fits = needs_vectors(); !fits) return fits;
+  if (auto added = add_parameter(op, "scale", 1, here().channels, false); !added) return added;
+  return l.bias ? add_parameter(op, "shift", 1, here().channels, false) : sim::Status{};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const RmsNorm& /*l*/, Operation& op, Shape& /*out*/) {
-  if (auto bad = needs_vectors()) return bad;
+sim::Status GraphBuilder::apply(const RmsNorm& /*l*/, Operation& op, Shape& /*out*/) {
+  if (auto fits = needs_vectors(); !fits) return fits;
   return add_parameter(op, "scale", 1, here().channels, false);
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Activation& /*l*/, Operation& /*op*/, Shape& /*out*/) {
+sim::Status GraphBuilder::apply(const Activation& /*l*/, Operation& /*op*/, Shape& /*out*/) {
   return needs_vectors();
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Dropout& /*l*/, Operation& /*op*/, Shape& /*out*/) {
+sim::Status GraphBuilder::apply(const Dropout& /*l*/, Operation& /*op*/, Shape& /*out*/) {
   return needs_vectors();
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Pool& l, Operation& /*op*/, Shape& out) {
+sim::Status GraphBuilder::apply(const Pool& l, Operation& /*op*/, Shape& out) {
   const Shape in = here();
-  if (in.kind != Shape::Kind::kImage) return wants("pooling", "an image", in);
+  if (in.kind != Shape::Kind::kImage) return sim::fail(wants("pooling", "an image", in));
   if (l.size == 0) {
     out = Shape::features(in.channels);
-    return std::nullopt;
+    return {};
   }
   const std::int64_t stride = l.stride == 0 ? l.size : l.stride;
   const std::int64_t high = in.height + std::int64_t{2} * l.pad - l.size;
   const std::int64_t wide = in.width + std::int64_t{2} * l.pad - l.size;
   if (high < 0 || wide < 0)
-    return fmt::format("a window of {} x {} does not fit an image of {} x {}", l.size, l.size, in.height,
-                       in.width);
+    return sim::fail(fmt::format("a window of {} x {} does not fit an image of {} x {}", l.size, l.size,
+                                 in.height, in.width));
   out = Shape::image(in.channels, high / stride + 1, wide / stride + 1);
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Flatten& /*l*/, Operation& /*op*/, Shape& out) {
-  if (here().kind != Shape::Kind::kImage) return wants("flatten", "an image", here());
+sim::Status GraphBuilder::apply(const Flatten& /*l*/, Operation& /*op*/, Shape& out) {
+  if (here().kind != Shape::Kind::kImage) return sim::fail(wants("flatten", "an image", here()));
   out = Shape::features(here().elements());
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Embedding& l, Operation& op, Shape& out) {
-  if (here().kind != Shape::Kind::kTokens) return wants("embedding", "tokens", here());
+sim::Status GraphBuilder::apply(const Embedding& l, Operation& op, Shape& out) {
+  if (here().kind != Shape::Kind::kTokens) return sim::fail(wants("embedding", "tokens", here()));
   out = Shape::sequence(here().height, l.width);
   if (!l.tied) {
-    if (auto bad = add_parameter(op, "table", l.rows, l.width, false)) return bad;
+    if (auto added = add_parameter(op, "table", l.rows, l.width, false); !added) return added;
     if (first_embedding_ < 0) first_embedding_ = op.parameters.back();
-    return std::nullopt;
+    return {};
   }
-  if (first_embedding_ < 0) return std::string("tied: there is no embedding before it");
+  if (first_embedding_ < 0) return sim::fail("tied: there is no embedding before it");
   const Parameter& table = graph_.parameters[static_cast<std::size_t>(first_embedding_)];
   if (table.rows != l.rows || table.cols != l.width) {
-    return fmt::format("tied: the first embedding is {} x {}, this needs {} x {}", table.rows, table.cols,
-                       l.rows, l.width);
+    return sim::fail(fmt::format("tied: the first embedding is {} x {}, this needs {} x {}", table.rows,
+                                 table.cols, l.rows, l.width));
   }
   op.parameters.push_back(first_embedding_);
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const AddEmbedding& l, Operation& op, Shape& /*out*/) {
-  if (here().kind != Shape::Kind::kSequence) return wants("add-embedding", "a sequence of vectors", here());
+sim::Status GraphBuilder::apply(const AddEmbedding& l, Operation& op, Shape& /*out*/) {
+  if (here().kind != Shape::Kind::kSequence)
+    return sim::fail(wants("add-embedding", "a sequence of vectors", here()));
   if (l.positions && here().height > l.rows)
-    return fmt::format("a sequence of {} tokens, but only {} positions", here().height, l.rows);
+    return sim::fail(fmt::format("a sequence of {} tokens, but only {} positions", here().height, l.rows));
   return add_parameter(op, "table", l.rows, here().channels, false);
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Attention& l, Operation& op, Shape& /*out*/) {
+sim::Status GraphBuilder::apply(const Attention& l, Operation& op, Shape& /*out*/) {
   const Shape in = here();
-  if (in.kind != Shape::Kind::kSequence) return wants("attention", "a sequence of vectors", in);
+  if (in.kind != Shape::Kind::kSequence) return sim::fail(wants("attention", "a sequence of vectors", in));
   const std::int64_t d = in.channels;
-  if (d % l.heads != 0) return fmt::format("a width of {} can not be shared by {} heads", d, l.heads);
+  if (d % l.heads != 0)
+    return sim::fail(fmt::format("a width of {} can not be shared by {} heads", d, l.heads));
   if (l.cross) {
-    if (memory_ < 0) return std::string("cross: there is no 'memory' before it");
-    if (graph_.shape(memory_).channels != d) return wants("cross attention", "the memory's width", in);
-    if (l.joined) return std::string("cross attention has separate projections: queries come from elsewhere");
+    if (memory_ < 0) return sim::fail("cross: there is no 'memory' before it");
+    if (graph_.shape(memory_).channels != d)
+      return sim::fail(wants("cross attention", "the memory's width", in));
+    if (l.joined) return sim::fail("cross attention has separate projections: queries come from elsewhere");
     op.inputs.push_back(memory_);
   }
   const auto projection = [&](const char* name, std::int64_t rows) {
-    Refused bad = add_parameter(op, fmt::format("{}.weight", name), rows, d, true);
-    if (!bad && l.bias) bad = add_parameter(op, fmt::format("{}.bias", name), 1, rows, false);
-    return bad;
+    sim::Status added = add_parameter(op, fmt::format("{}.weight", name), rows, d, true);
+    if (added && l.bias) added = add_parameter(op, fmt::format("{}.bias", name), 1, rows, false);
+    return added;
   };
   if (l.joined) {
-    if (auto bad = projection("query-key-value", 3 * d)) return bad;
+    if (auto added = projection("query-key-value", 3 * d); !added) return added;
   } else {
     for (const char* name : {"query", "key", "value"}) {
-      if (auto bad = projection(name, d)) return bad;
+      if (auto added = projection(name, d); !added) return added;
     }
   }
-  if (auto bad = projection("out", d)) return bad;
+  if (auto added = projection("out", d); !added) return added;
   op.forward_flops = 8 * product({in.height, d, d}) + 4 * product({in.height, in.height, d});
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Pick& l, Operation& /*op*/, Shape& out) {
-  if (here().kind != Shape::Kind::kSequence) return wants("pick", "a sequence of vectors", here());
-  if ((l.tokens > 0) == (l.percent > 0)) return std::string("pick: give either tokens or percent");
+sim::Status GraphBuilder::apply(const Pick& l, Operation& /*op*/, Shape& out) {
+  if (here().kind != Shape::Kind::kSequence) return sim::fail(wants("pick", "a sequence of vectors", here()));
+  if ((l.tokens > 0) == (l.percent > 0)) return sim::fail("pick: give either tokens or percent");
   const std::int64_t n = l.tokens > 0 ? l.tokens : (here().height * l.percent + 99) / 100;
-  if (n > here().height) return fmt::format("{} tokens of a sequence of {}", n, here().height);
+  if (n > here().height) return sim::fail(fmt::format("{} tokens of a sequence of {}", n, here().height));
   out.height = n;
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Memory& /*l*/, Operation& /*op*/, Shape& out) {
-  if (here().kind != Shape::Kind::kSequence) return wants("memory", "a sequence of vectors", here());
-  if (memory_ >= 0) return std::string("there is a 'memory' already");
+sim::Status GraphBuilder::apply(const Memory& /*l*/, Operation& /*op*/, Shape& out) {
+  if (here().kind != Shape::Kind::kSequence)
+    return sim::fail(wants("memory", "a sequence of vectors", here()));
+  if (memory_ >= 0) return sim::fail("there is a 'memory' already");
   memory_ = at_;
   out = Shape::tokens(here().height);
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Interact& l, Operation& op, Shape& out) {
-  if (here().kind != Shape::Kind::kFeatures) return wants("interact", "a vector", here());
+sim::Status GraphBuilder::apply(const Interact& l, Operation& op, Shape& out) {
+  if (here().kind != Shape::Kind::kFeatures) return sim::fail(wants("interact", "a vector", here()));
   const std::int64_t vectors = l.features + 1;
   const std::int64_t pairs = vectors * (vectors - 1) / 2;
   op.forward_flops = 2 * product({vectors, vectors, here().channels});
   out = Shape::features(here().channels + pairs);
-  return std::nullopt;
+  return {};
 }
 
-GraphBuilder::Refused GraphBuilder::apply(const Loss& /*l*/, Operation& /*op*/, Shape& /*out*/) {
-  if (auto bad = needs_vectors()) return bad;
-  if (here().kind == Shape::Kind::kImage) return wants("loss", "vectors", here());
+sim::Status GraphBuilder::apply(const Loss& /*l*/, Operation& /*op*/, Shape& /*out*/) {
+  if (auto fits = needs_vectors(); !fits) return fits;
+  if (here().kind == Shape::Kind::kImage) return sim::fail(wants("loss", "vectors", here()));
   ended_ = true;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace infold::train

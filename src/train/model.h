@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/params.h"
+#include "sim/result.h"
 #include "train/layers.h"
 
 namespace infold::train {
@@ -42,7 +43,7 @@ struct Group {
 
 struct Node {
   std::variant<Layer, Branches, Side, Repeat, Group> what;
-  int origin = 0;  ///< where it was written; whoever made the model knows what the number means
+  sim::Place place = {};  ///< where it was written, for messages
 };
 
 struct Input {

@@ -6,14 +6,14 @@ namespace infold::config {
 namespace {
 
 study::KernelResult run(const char* gpu, const study::KernelChoice& kernel, int sms_taken = 0) {
-  const auto spec = std::get<gpu::GpuSpec>(load_gpu(gpu));
+  const auto spec = load_gpu(gpu).value();
   const study::KernelJob job{.gpu = &spec,
                              .kernel = kernel,
                              .precision = gpu::Precision::kFp16,
                              .sms_taken = sms_taken,
                              .sms_reserved = 0,
                              .contention = {}};
-  return std::get<study::KernelResult>(study::run(job, {}));
+  return study::run(job, {}).value();
 }
 double tflops(const study::KernelResult& r) {
   return r.flops / r.time.in_s() * 1e-12;

@@ -17,9 +17,9 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 study::SystemSpec system_of(std::string_view name) {
-  Result<study::SystemSpec> r = load_system(name, {});
+  sim::Result<study::SystemSpec> r = load_system(name, {});
   EXPECT_EQ(error_of(r), "");
-  return ok(r) ? std::get<study::SystemSpec>(r) : study::SystemSpec{};
+  return r ? r.value() : study::SystemSpec{};
 }
 
 TEST(Presets, EverySystemLoadsAndSaysWhereItsNumbersComeFrom) {
@@ -45,10 +45,10 @@ TEST(Presets, EveryGpuLoads) {
     EXPECT_THAT(gpus, Contains(Field(&PresetInfo::name, name)));
   }
   for (const PresetInfo& info : gpus) {
-    const Result<gpu::GpuSpec> r = load_gpu(info.name);
+    const sim::Result<gpu::GpuSpec> r = load_gpu(info.name);
     ASSERT_EQ(error_of(r), "");
-    EXPECT_EQ(std::get<gpu::GpuSpec>(r).name, info.name);
-    EXPECT_FALSE(std::get<gpu::GpuSpec>(r).sources.empty()) << info.name;
+    EXPECT_EQ(r.value().name, info.name);
+    EXPECT_FALSE(r.value().sources.empty()) << info.name;
   }
 }
 
@@ -84,8 +84,8 @@ TEST(Presets, UnknownNamesGetTheNearest) {
 }
 
 TEST(Presets, AreOfEitherKindToLoadAny) {
-  EXPECT_TRUE(std::holds_alternative<gpu::GpuSpec>(std::get<AnySpec>(load_any("h200", {}))));
-  EXPECT_TRUE(std::holds_alternative<study::SystemSpec>(std::get<AnySpec>(load_any("dgx2", {}))));
+  EXPECT_TRUE(std::holds_alternative<gpu::GpuSpec>(load_any("h200", {}).value()));
+  EXPECT_TRUE(std::holds_alternative<study::SystemSpec>(load_any("dgx2", {}).value()));
 }
 
 using Files = ScratchTest;
@@ -148,7 +148,7 @@ TEST_F(Files, CyclesAndLongChainsAreRefused) {
 TEST_F(Files, TheKindMustFit) {
   const std::string gpu = write("g.yaml", "kind: gpu\nbase: h100\n");
   EXPECT_EQ(error(load_system(gpu, {})), "g.yaml:1:7: this is a gpu, expected a system");
-  EXPECT_TRUE(ok(load_any(gpu, {})));
+  EXPECT_TRUE(load_any(gpu, {}).has_value());
   const std::string sys = write("s.yaml", "kind: system\nbase: g.yaml\n");
   EXPECT_EQ(error(load_any(sys, {})), "s.yaml:2:7: base 'g.yaml': it is a gpu, not a system");
   EXPECT_EQ(error(load_any(write("k.yaml", "kind: sistem\n"), {})),
@@ -190,7 +190,7 @@ TEST_F(Files, TheValidatorSeesTheWholeSystem) {
     seen = s.machine.gpus * 100 + s.machine.fabric.planes;
     return std::nullopt;
   };
-  EXPECT_TRUE(ok(load_system(path, accept)));
+  EXPECT_TRUE(load_system(path, accept).has_value());
   EXPECT_EQ(seen, 306);
 }
 
@@ -212,7 +212,7 @@ TEST_F(Files, AllThatIsReadIsKnown) {
 TEST_F(Files, AGpuHasAName) {
   const auto name = [&](std::string_view text) {
     const auto loaded = load_system(write("s.yaml", text), {});
-    return ok(loaded) ? std::get<study::SystemSpec>(loaded).machine.gpu.name : error_of(loaded);
+    return loaded ? loaded.value().machine.gpu.name : error_of(loaded);
   };
   EXPECT_EQ(name("kind: system\ngpus: 4\n"), "unnamed-gpu");
   EXPECT_EQ(name("kind: system\ngpu: {sms: 100}\n"), "unnamed-gpu");

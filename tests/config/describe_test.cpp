@@ -12,6 +12,7 @@
 #include "config/yaml/dump.h"
 #include "config/yaml/overrides.h"
 #include "helpers.h"
+#include "support/results.h"
 
 namespace infold::config {
 namespace {
@@ -67,7 +68,7 @@ TEST(Describe, AParameterHasTypeValueRangeAndMeaning) {
 TEST(Describe, EveryPathCanBeSetToTheValueShown) {
   for (const Parameter& p : parameters(study::SystemSpec{})) {
     study::SystemSpec spec;
-    EXPECT_EQ(apply_override(spec, p.path + "=" + p.value), std::nullopt) << p.path;
+    EXPECT_EQ(why(apply_override(spec, p.path + "=" + p.value)), "") << p.path;
   }
 }
 
@@ -133,7 +134,7 @@ class Randomiser {
 };
 
 template <class Spec>
-Result<OpenFile> opened(const Spec& spec) {
+sim::Result<OpenFile> opened(const Spec& spec) {
   return open_file(Source{"dump.yaml", "dump", "dump", {}, false, to_yaml(spec)});
 }
 
@@ -142,11 +143,11 @@ RC_GTEST_PROP(DumpProperty, ASystemLoadsAsItWas, ()) {
   Randomiser randomiser;
   randomiser.head(spec);
   spec.visit(randomiser);
-  Result<OpenFile> file = opened(spec);
+  sim::Result<OpenFile> file = opened(spec);
   RC_ASSERT(error_of(file) == std::string());
-  const Result<study::SystemSpec> loaded = Loader({}).system(std::get<OpenFile>(file));
+  const sim::Result<study::SystemSpec> loaded = Loader({}).system(file.value());
   RC_ASSERT(error_of(loaded) == std::string());
-  const auto& again = std::get<study::SystemSpec>(loaded);
+  const auto& again = loaded.value();
   RC_ASSERT(to_yaml(again) == to_yaml(spec));
   RC_ASSERT(again.summary == spec.summary);
   RC_ASSERT(again.machine.gpu.sources == spec.machine.gpu.sources);
@@ -155,22 +156,22 @@ RC_GTEST_PROP(DumpProperty, ASystemLoadsAsItWas, ()) {
 
 TEST(Dump, EveryPresetLoadsAsItWas) {
   for (const PresetInfo& info : list_systems()) {
-    const auto spec = std::get<study::SystemSpec>(load_system(info.name, {}));
-    Result<OpenFile> file = opened(spec);
+    const auto spec = load_system(info.name, {}).value();
+    sim::Result<OpenFile> file = opened(spec);
     ASSERT_EQ(error_of(file), "");
-    const Result<study::SystemSpec> again = Loader({}).system(std::get<OpenFile>(file));
+    const sim::Result<study::SystemSpec> again = Loader({}).system(file.value());
     ASSERT_EQ(error_of(again), "");
-    EXPECT_EQ(to_yaml(std::get<study::SystemSpec>(again)), to_yaml(spec));
+    EXPECT_EQ(to_yaml(again.value()), to_yaml(spec));
   }
 }
 
 TEST(Dump, AGpuLoadsAsItWas) {
-  const auto spec = std::get<gpu::GpuSpec>(load_gpu("h200"));
-  Result<OpenFile> file = opened(spec);
+  const auto spec = load_gpu("h200").value();
+  sim::Result<OpenFile> file = opened(spec);
   ASSERT_EQ(error_of(file), "");
-  const Result<gpu::GpuSpec> again = Loader({}).gpu(std::get<OpenFile>(file));
+  const sim::Result<gpu::GpuSpec> again = Loader({}).gpu(file.value());
   ASSERT_EQ(error_of(again), "");
-  EXPECT_EQ(to_yaml(std::get<gpu::GpuSpec>(again)), to_yaml(spec));
+  EXPECT_EQ(to_yaml(again.value()), to_yaml(spec));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "support/results.h"
+
 namespace infold::config {
 namespace {
 
@@ -12,14 +14,11 @@ const Scope kScope = {{"depth", 12}, {"width", 64}};
 
 std::int64_t value(std::string_view text) {
   const auto v = evaluate(text, kScope);
-  const auto* error = std::get_if<ParseError>(&v);
-  EXPECT_EQ(error, nullptr) << (error != nullptr ? error->message : "");
-  return error == nullptr ? std::get<std::int64_t>(v) : -1;
+  EXPECT_EQ(why(v), "");
+  return v.value_or(-1);
 }
 std::string fault(std::string_view text) {
-  const auto v = evaluate(text, kScope);
-  const auto* error = std::get_if<ParseError>(&v);
-  return error == nullptr ? "" : error->message;
+  return why(evaluate(text, kScope));
 }
 
 TEST(Expression, FollowsTheRulesOfArithmetic) {

@@ -7,18 +7,16 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "config/catalog.h"
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 
 namespace infold::config {
 
 /// The message of a failed result, "" of one that is fine.
 template <class T>
-std::string error_of(const Result<T>& r) {
-  const auto* d = std::get_if<Diagnostic>(&r);
-  return d == nullptr ? "" : to_string(*d);
+std::string error_of(const sim::Result<T>& r) {
+  return r ? "" : to_string(r.error());
 }
 
 /// A folder of its own for each test, removed afterwards.
@@ -41,7 +39,7 @@ class ScratchTest : public ::testing::Test {
   }
   /// The error with the folder cut out of it.
   template <class T>
-  std::string error(const Result<T>& r) const {
+  std::string error(const sim::Result<T>& r) const {
     std::string text = error_of(r);
     const std::string prefix = folder_.string() + "/";
     for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))

@@ -38,8 +38,8 @@ TEST(ModelPlans, OfAllPresetsFitTogether) {
   for (const PresetInfo& info : list_models()) {
     const auto model = load_model(info.name);
     ASSERT_EQ(error_of(model), "");
-    const auto built = train::build_graph(std::get<train::Model>(model));
-    const auto& graph = std::get<train::Graph>(built);
+    const auto built = train::build_graph(model.value());
+    const auto& graph = built.value();
     for (const auto fusion : {train::Fusion::kEager, train::Fusion::kFused}) {
       for (const auto& numbers : train::kNumbersNames) {
         for (const int passes : {1, 2}) {

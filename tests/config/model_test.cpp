@@ -12,11 +12,11 @@ namespace {
 using ::testing::HasSubstr;
 
 train::Graph graph_of(std::string_view name, int sequence = 0) {
-  const Result<train::Model> model = load_model(name);
+  const sim::Result<train::Model> model = load_model(name);
   EXPECT_EQ(error_of(model), "");
-  auto graph = train::build_graph(std::get<train::Model>(model), sequence);
-  EXPECT_TRUE(std::holds_alternative<train::Graph>(graph)) << name;
-  return std::get<train::Graph>(graph);
+  auto graph = train::build_graph(model.value(), sequence);
+  EXPECT_TRUE(graph) << name;
+  return graph.value();
 }
 
 TEST(Models, HaveThePublishedNumberOfParameters) {
@@ -77,18 +77,18 @@ TEST(Models, ResNetsStagesCountAsPublished) {
 TEST(Models, ASequenceCanBeShorterButNotLongerThanItsPositions) {
   EXPECT_LT(graph_of("bert-large", 128).forward_flops(), graph_of("bert-large").forward_flops() / 3.9);
   const auto model = load_model("bert-large");
-  const auto graph = train::build_graph(std::get<train::Model>(model), 1024);
-  ASSERT_TRUE(std::holds_alternative<train::ModelRefusal>(graph));
-  EXPECT_EQ(std::get<train::ModelRefusal>(graph).why, "a sequence of 1024 tokens, but only 512 positions");
+  const auto graph = train::build_graph(model.value(), 1024);
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message, "a sequence of 1024 tokens, but only 512 positions");
 }
 
 using ModelFiles = ScratchTest;
 
 TEST_F(ModelFiles, ChangeAParameterOfTheirBase) {
   const std::string path = write("mine.yaml", "kind: model\nbase: gpt2-small\nparameters: {depth: 6}\n");
-  const Result<train::Model> r = load_model(path);
+  const sim::Result<train::Model> r = load_model(path);
   ASSERT_EQ(error_of(r), "");
-  EXPECT_EQ(std::get<train::Model>(r).name, "mine");
+  EXPECT_EQ(r.value().name, "mine");
   EXPECT_EQ(graph_of(path).parameter_count(), 124'439'808 - 6 * 7'087'872);
 }
 

@@ -53,15 +53,15 @@ struct Everything {
 
 /// Reads the text over `spec`; the first error, or "".
 std::string read(std::string_view text, Everything& spec) {
-  const Result<YamlNode> parsed = parse_yaml(text, "f");
-  if (const auto* d = std::get_if<Diagnostic>(&parsed)) return to_string(*d);
+  const sim::Result<YamlNode> parsed = parse_yaml(text, "f");
+  if (!parsed) return to_string(parsed.error());
   ReadContext reading;
   reading.file = "f";
-  MapReader reader(std::get<YamlNode>(parsed), "", reading);
+  MapReader reader(*parsed, "", reading);
   spec.visit(reader);
   reader.finish();
-  const Diagnostic* first = first_problem(reading);
-  return first == nullptr ? "" : to_string(*first);
+  const sim::Status status = reading.status();
+  return status ? "" : to_string(status.error());
 }
 
 std::string reader_error(std::string_view text) {

@@ -11,7 +11,7 @@ using Words = std::vector<std::string>;
 
 class SweepFiles : public ScratchTest {
  protected:
-  Result<SweepFile> load(const std::string& text) { return load_sweep(write("s.yaml", text)); }
+  sim::Result<SweepFile> load(const std::string& text) { return load_sweep(write("s.yaml", text)); }
   std::string complaint(const std::string& axes) {
     return error(load("kind: sweep\ncommand: bench all_reduce\naxes:\n" + axes));
   }
@@ -24,7 +24,7 @@ TEST_F(SweepFiles, ListsRangesOneValueAndColumnsThatWalkTogether) {
       "  - gpu.hbm.bandwidth: {from: 1 TB/s, to: 2.5 TB/s, step: 500 GB/s}\n    --seq: [1, '', 3, 4]\n"
       "show: step\n");
   ASSERT_EQ(error(loaded), "");
-  const auto& sweep = std::get<SweepFile>(loaded).sweep;
+  const auto& sweep = loaded.value().sweep;
   EXPECT_EQ(sweep.command, (Words{"train", "--model", "lenet"}));
   EXPECT_EQ(sweep.points(), 8U);
   EXPECT_EQ(sweep.columns(), (Words{"--algo", "--batch", "gpu.hbm.bandwidth", "--seq"}));
@@ -35,7 +35,7 @@ TEST_F(SweepFiles, ListsRangesOneValueAndColumnsThatWalkTogether) {
 
 TEST_F(SweepFiles, WhatIsShownHasItsPlace) {
   const std::string file = "kind: sweep\ncommand: bench all_reduce\naxes: [{--algo: ring}]\nshow: ";
-  const auto places = [&](const std::string& show) { return std::get<SweepFile>(load(file + show)).show_at; };
+  const auto places = [&](const std::string& show) { return load(file + show).value().show_at; };
   EXPECT_EQ(places("step"), (std::vector<Position>{{4, 7}}));
   EXPECT_EQ(places("[a, b]"), (std::vector<Position>{{4, 8}, {4, 11}}));
   EXPECT_EQ(places("\n  - a\n  - b"), (std::vector<Position>{{5, 5}, {6, 5}}));
@@ -76,8 +76,7 @@ TEST_F(SweepFiles, EveryShippedOneIsRight) {
 
 Words range(const RangeText& r) {
   const auto expanded = expand_range(r, 100);
-  if (const auto* e = std::get_if<ParseError>(&expanded)) return {"wrong: " + e->message};
-  return std::get<Words>(expanded);
+  return expanded ? *expanded : Words{"wrong: " + expanded.error().message};
 }
 
 TEST(SweepRange, IsExactAndIncludesItsEnds) {

@@ -9,15 +9,15 @@ namespace {
 
 class TuningFile : public testing::Test {
  protected:
-  Result<study::TuningTable> load(const std::string& text) {
+  sim::Result<study::TuningTable> load(const std::string& text) {
     std::ofstream(path) << text;
     return load_tuning(path);
   }
   std::string complaint(const std::string& text) {
     const auto loaded = load(text);
-    if (ok(loaded)) return "taken";
-    const auto& d = std::get<Diagnostic>(loaded);
-    return std::to_string(d.line) + ":" + std::to_string(d.column) + ": " + d.message;
+    if (loaded) return "taken";
+    const sim::Error& e = loaded.error();
+    return std::to_string(e.place.line) + ":" + std::to_string(e.place.column) + ": " + e.message;
   }
   void TearDown() override { std::filesystem::remove(path); }
 
@@ -30,8 +30,8 @@ TEST_F(TuningFile, ReadsBackWhatItWrote) {
   table.add(sim::Bytes{1000}, {coll::find_algorithm("ring"), coll::Protocol::kLl128});
   table.add(sim::Bytes::mib(3), {coll::find_algorithm("ring"), coll::Protocol::kSimple});
   const auto loaded = load(tuning_text(table));
-  ASSERT_TRUE(ok(loaded)) << to_string(std::get<Diagnostic>(loaded));
-  EXPECT_EQ(tuning_text(std::get<study::TuningTable>(loaded)), tuning_text(table));
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  EXPECT_EQ(tuning_text(loaded.value()), tuning_text(table));
 }
 
 TEST_F(TuningFile, SaysWhereAndWhatIsWrong) {
@@ -54,8 +54,8 @@ TEST_F(TuningFile, SaysWhereAndWhatIsWrong) {
 
 TEST_F(TuningFile, SaysThatThereIsNoFile) {
   const auto loaded = load_tuning("/nonexistent/t.yaml");
-  ASSERT_FALSE(ok(loaded));
-  EXPECT_EQ(to_string(std::get<Diagnostic>(loaded)), "/nonexistent/t.yaml: no such file");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(to_string(loaded.error()), "/nonexistent/t.yaml: no such file");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "support/results.h"
+
 namespace infold::config {
 namespace {
 
@@ -16,25 +18,24 @@ using sim::Frequency;
 using sim::Time;
 
 template <class T>
-std::string error(const Parsed<T>& p) {
-  const auto* e = std::get_if<ParseError>(&p);
-  return e == nullptr ? "" : e->message;
+std::string error(const sim::Result<T>& parsed) {
+  return why(parsed);
 }
 
 std::int64_t ps(std::string_view text) {
-  return std::get<Time>(parse_time(text)).count_ps();
+  return parse_time(text).value().count_ps();
 }
 std::int64_t bytes(std::string_view text) {
-  return std::get<Bytes>(parse_bytes(text)).count();
+  return parse_bytes(text).value().count();
 }
 std::int64_t cli_size(std::string_view text) {
-  return std::get<Bytes>(parse_size(text)).count();
+  return parse_size(text).value().count();
 }
 std::int64_t rate(std::string_view text) {
-  return std::get<Bandwidth>(parse_bandwidth(text)).count_bytes_per_s();
+  return parse_bandwidth(text).value().count_bytes_per_s();
 }
 std::int64_t hz(std::string_view text) {
-  return std::get<Frequency>(parse_frequency(text)).count_hz();
+  return parse_frequency(text).value().count_hz();
 }
 
 TEST(Units, ReadsEachUnitOfTime) {

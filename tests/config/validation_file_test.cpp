@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/yaml/overrides.h"
+#include "support/results.h"
 
 #include <filesystem>
 #include <fstream>
@@ -17,9 +18,9 @@ class ValidationFile : public testing::Test {
   std::string complaint(const std::string& rows) {
     std::ofstream(path) << "kind: validation\nrows:\n" << rows;
     const auto loaded = load_validation(path);
-    if (ok(loaded)) return "taken";
-    const auto& d = std::get<Diagnostic>(loaded);
-    return std::to_string(d.line) + ":" + std::to_string(d.column) + ": " + d.message;
+    if (loaded) return "taken";
+    const sim::Error& e = loaded.error();
+    return std::to_string(e.place.line) + ":" + std::to_string(e.place.column) + ": " + e.message;
   }
   static std::string row(const std::string& published = "10", const std::string& read = "/results/0/time_us",
                          const std::string& more = "") {
@@ -32,15 +33,15 @@ class ValidationFile : public testing::Test {
 
 TEST_F(ValidationFile, TheOnesInTheBinaryAgreeWithThemselvesAndWithTheParameters) {
   const auto loaded = built_in_validation();
-  ASSERT_TRUE(ok(loaded)) << to_string(std::get<Diagnostic>(loaded));
-  const auto& all = std::get<study::Validation>(loaded);
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& all = loaded.value();
   std::set<std::string> ids;
   for (const auto& r : all.rows) EXPECT_TRUE(ids.insert(r.id).second) << r.id;
   std::set<std::string> chosen;
   for (const auto& c : all.constants) {
     study::SystemSpec spec;
     const std::string value = c.instead.empty() ? "110%" : c.instead;
-    EXPECT_EQ(apply_override(spec, fmt::format("{}={}", c.path, value)), std::nullopt);
+    EXPECT_EQ(why(apply_override(spec, fmt::format("{}={}", c.path, value))), "");
     for (const auto& id : c.chosen_on) {
       EXPECT_TRUE(ids.contains(id)) << c.path << " was chosen on " << id;
       chosen.insert(id);
@@ -66,16 +67,20 @@ TEST_F(ValidationFile, RefusesAPathThatIsNone) {
   EXPECT_THAT(complaint(row("10", "time_us")), testing::HasSubstr("read: expected a path such as"));
 }
 
+std::string shown(const sim::Place& p) {
+  return fmt::format("{}:{}:{}", p.file, p.line, p.column);
+}
+
 TEST_F(ValidationFile, KnowsWhereCommandsAndPathsStand) {
   std::ofstream(path) << "kind: validation\nrows:\n"
                       << row("10", "/a", ",\n over: {run: list gpus, read: /b}");
   const auto loaded = load_validation(path);
-  ASSERT_TRUE(ok(loaded));
-  const auto& r = std::get<study::Validation>(loaded).rows.front();
-  EXPECT_EQ(r.figure.run_at, path + ":3:67");
-  EXPECT_EQ(r.figure.read_at, path + ":3:87");
-  EXPECT_EQ(r.over->run_at, path + ":4:14");
-  EXPECT_EQ(r.over->read_at, path + ":4:31");
+  ASSERT_TRUE(loaded);
+  const auto& r = loaded.value().rows.front();
+  EXPECT_EQ(shown(r.figure.run_at), path + ":3:67");
+  EXPECT_EQ(shown(r.figure.read_at), path + ":3:87");
+  EXPECT_EQ(shown(r.over->run_at), path + ":4:14");
+  EXPECT_EQ(shown(r.over->read_at), path + ":4:31");
 }
 
 TEST_F(ValidationFile, RefusesAConstantThatIsNoParameter) {

@@ -133,11 +133,11 @@ struct World {
     plan.address = next_address;
     next_address += (job.bytes + 4095) / 4096 * 4096;
     auto added = units.regions().add(plan);
-    if (const auto* refusal = std::get_if<sim::Refusal>(&added)) {
-      ADD_FAILURE() << refusal->why;
+    if (!added) {
+      ADD_FAILURE() << added.error().message;
       return 0;
     }
-    const RegionId id = std::get<RegionId>(added);
+    const RegionId id = *added;
     styles.resize(std::max<std::size_t>(styles.size(), id + 1u));
     styles[id] = job.style;
     const auto width = static_cast<std::size_t>(sim::size_of(job.type).count());

@@ -22,7 +22,7 @@ class ProgramReport : public testing::Test {
                   .string()) {}
   ~ProgramReport() override { fs::remove(file_); }
 
-  config::Result<config::ProgramFile> read_back(const std::string& text) {
+  sim::Result<config::ProgramFile> read_back(const std::string& text) {
     std::ofstream(file_) << text;
     return config::load_program(file_);
   }
@@ -46,8 +46,8 @@ TEST_F(ProgramReport, ReadsBackAsTheSameProgram) {
                                                       .tuning = tuning,
                                                       .root = 4});
       const auto read = read_back(program_json(program, {a.name, "here"}));
-      ASSERT_TRUE(config::ok(read)) << a.name << ": " << to_string(std::get<config::Diagnostic>(read));
-      const coll::Program& again = std::get<config::ProgramFile>(read).program;
+      ASSERT_TRUE(read) << a.name << ": " << to_string(read.error());
+      const coll::Program& again = read.value().program;
       EXPECT_EQ(again.collective, program.collective);
       EXPECT_EQ(again.bytes, program.bytes);
       EXPECT_EQ(again.ranks, program.ranks);
@@ -66,16 +66,16 @@ TEST_F(ProgramReport, AHugeNumberIsRefusedAndNotAdded) {
   const auto read = read_back(
       "{collective: all_reduce, bytes: 64, ranks: 2, channels: 1, lists: [{rank: 0, channel: 0, steps: "
       "[{to: [1], bytes: 64, input: 9223372036854775807}]}]}");
-  ASSERT_FALSE(config::ok(read));
-  EXPECT_THAT(std::get<config::Diagnostic>(read).message, testing::HasSubstr("is not between 0 and"));
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, testing::HasSubstr("is not between 0 and"));
 }
 
 TEST_F(ProgramReport, TooManyPeersAreRefused) {
   const auto read = read_back(
       "{collective: all_reduce, bytes: 64, ranks: 9, channels: 1, lists: [{rank: 0, channel: 0, steps: "
       "[{to: [1, 2, 3, 4, 5, 6, 7, 8], bytes: 64, input: 0}]}]}");
-  ASSERT_FALSE(config::ok(read));
-  EXPECT_EQ(std::get<config::Diagnostic>(read).message, "to: more than 7 ranks");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "to: more than 7 ranks");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<std::string> what_is_published(std::istream& page) {
 
 TEST(ValidationPage, HasTheRowsOfToday) {
   const auto loaded = config::built_in_validation();
-  const auto& validation = std::get<study::Validation>(loaded);
+  const auto& validation = loaded.value();
   const std::vector<std::optional<study::Comparison>> none(validation.rows.size());
   std::stringstream today(validation_markdown({validation.rows, none}, validation.constants));
   std::ifstream written(INFOLD_SOURCE_DIR "/docs/validation.md");

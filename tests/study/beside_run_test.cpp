@@ -20,8 +20,8 @@ class Beside : public testing::Test {
   }
   BesideResult result(const BesideJob& j) {
     const auto outcome = run(j, {});
-    EXPECT_TRUE(std::holds_alternative<BesideResult>(outcome));
-    return std::get<BesideResult>(outcome);
+    EXPECT_TRUE(outcome);
+    return outcome.value();
   }
 
   static constexpr gpu::Contention kNothing{.sm = false, .l2 = false, .hbm = false, .link = false};
@@ -92,7 +92,7 @@ TEST_F(Beside, IsTheSameEveryTime) {
 TEST_F(Beside, CopyEnginesCompeteForMemoryAndNotForSms) {
   const BesideJob j = job(CopyKernel{.bytes = 64_MiB, .by = CopyBy::kDma}, {});
   const auto outcome = run(j, {});
-  const auto* r = std::get_if<BesideResult>(&outcome);
+  const auto* r = outcome ? &*outcome : nullptr;
   ASSERT_NE(r, nullptr);
   EXPECT_GT(r->kernel_slowdown(), 0);
   EXPECT_GE(r->traffic[gpu::Actor::kCopy].l2_read, 64u * 1024 * 1024);
@@ -103,7 +103,7 @@ TEST_F(Beside, ACollectiveOfTheAcceleratorLeavesAllSmsToAProduct) {
   BesideJob j = job(gemm(), {});
   j.collective.engine = coll::Engine::kAce;
   const auto outcome = run(j, {});
-  const auto* r = std::get_if<BesideResult>(&outcome);
+  const auto* r = outcome ? &*outcome : nullptr;
   ASSERT_NE(r, nullptr);
   EXPECT_EQ(r->sms, 0);
   EXPECT_EQ(r->sm_time[gpu::Actor::kCollective], sim::Time{});
@@ -113,7 +113,7 @@ TEST_F(Beside, ACollectiveOfTheAcceleratorLeavesAllSmsToAProduct) {
 TEST_F(Beside, RefusesWhatItCanNotTime) {
   BesideJob j = job(gemm(), {});
   j.core.reserved_sms = 16;
-  EXPECT_TRUE(std::holds_alternative<JobRefused>(run(j, {})));
+  EXPECT_TRUE(is_refused(run(j, {})));
 }
 
 }  // namespace

@@ -198,10 +198,9 @@ TEST(Refusals, OfBuffersThatDoNotFitTheGpu) {
   for (auto [bytes, fits] : {std::pair{48_MiB, true}, std::pair{48_MiB + 4_B, false}}) {
     const CollectiveJob job = job_on(system, Collective::kAllReduce, bytes);
     const CollectiveOutcome outcome = run(job, [](double) { return false; });
-    const auto* refused = std::get_if<JobRefused>(&outcome);
-    EXPECT_EQ(refused == nullptr, fits);
-    if (refused != nullptr) {
-      EXPECT_THAT(refused->why, testing::HasSubstr("all_reduce of 50331652 bytes"));
+    EXPECT_EQ(is_refused(outcome), !fits);
+    if (is_refused(outcome)) {
+      EXPECT_THAT(outcome.error().message, testing::HasSubstr("all_reduce of 50331652 bytes"));
     }
   }
 }
@@ -211,8 +210,8 @@ TEST(Refusals, OfValuesThatDoNotFitTheSimulator) {
   CollectiveJob job = job_on(system, Collective::kAllReduce, 1_GiB);
   job.check = true;
   const CollectiveOutcome outcome = run(job, {});
-  ASSERT_TRUE(std::holds_alternative<JobRefused>(outcome));
-  EXPECT_THAT(std::get<JobRefused>(outcome).why, testing::HasSubstr("checking the values"));
+  ASSERT_TRUE(is_refused(outcome));
+  EXPECT_THAT(outcome.error().message, testing::HasSubstr("checking the values"));
 }
 
 TEST(Refusals, OfSlicesLargerThanTheBuffer) {
@@ -260,8 +259,8 @@ TEST(DeadlockReport, NamesWhoWaitsForWhom) {
   system.coll.channels = 1;
   system.coll.slices_per_chunk = 8;
   const CollectiveOutcome outcome = run(job_on(system, Collective::kAllReduce, 64_MiB), {});
-  ASSERT_TRUE(std::holds_alternative<Deadlock>(outcome));
-  const auto& waiting = std::get<Deadlock>(outcome).waiting;
+  ASSERT_TRUE(is_deadlock(outcome));
+  const auto& waiting = outcome.error().details;
   ASSERT_EQ(waiting.size(), 4u);
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(waiting[static_cast<std::size_t>(rank)],
@@ -281,8 +280,8 @@ TEST(DeadlockReport, OfInNetworkDesignsNamesWhoIsMissing) {
     job.algorithm = coll::find_algorithm(name);
     job.delays = {0_ns, 0_ns, sim::Time::never(), 0_ns};
     const CollectiveOutcome outcome = run(job, {});
-    ASSERT_TRUE(std::holds_alternative<Deadlock>(outcome));
-    const auto& waiting = std::get<Deadlock>(outcome).waiting;
+    ASSERT_TRUE(is_deadlock(outcome));
+    const auto& waiting = outcome.error().details;
     EXPECT_THAT(waiting, testing::Contains("rank 2 never came to the collective"));
     for (const char* rank : {"rank 0 ", "rank 1 ", "rank 3 "})
       EXPECT_THAT(waiting,
@@ -298,7 +297,7 @@ TEST(Interruption, IsHeededAndSharesGrow) {
     shares.push_back(share);
     return shares.size() < 3;
   });
-  EXPECT_TRUE(std::holds_alternative<Interrupted>(outcome));
+  EXPECT_TRUE(is_interrupted(outcome));
   ASSERT_EQ(shares.size(), 3u);
   EXPECT_LT(shares[0], shares[2]);
   EXPECT_LT(shares[2], 1.0);

@@ -17,7 +17,7 @@ Method method(const char* algorithm) {
 }
 
 CompareResult compared(const CompareJob& job) {
-  return std::get<CompareResult>(run(job, {}));
+  return run(job, {}).value();
 }
 
 TEST(Compare, RowsAgreeWithOneAnother) {
@@ -61,7 +61,7 @@ RC_GTEST_PROP(ExplainProperty, CausesAddUpToTheWhole, ()) {
   step.job.overlap = *rc::gen::element(true, true, true, false);
   step.job.core.contention.sm = *rc::gen::element(true, true, false);
   if (*rc::gen::arbitrary<bool>()) step.job.delays = skewed(4, sim::Time::us(100), 3);
-  const auto e = std::get<ExplainResult>(run(ExplainJob{step.job, 2}, {}));
+  const auto e = run(ExplainJob{step.job, 2}, {}).value();
   double sum = 0;
   for (const auto& part : e.parts) {
     sum += part.slowdown;
@@ -97,9 +97,9 @@ TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
   OverlapJob job{.cases = {{step.job, both, true}},
                  .windows = {{&step.system, 4, both, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
                  .threads = 1};
-  const auto one = std::get<OverlapResult>(run(job, {}));
+  const auto one = run(job, {}).value();
   job.threads = 3;
-  const auto three = std::get<OverlapResult>(run(job, {}));
+  const auto three = run(job, {}).value();
   EXPECT_EQ(one.cases[0].sequential.end, three.cases[0].sequential.end);
   for (std::size_t m = 0; m < 2; ++m) {
     EXPECT_EQ(one.cases[0].overlap[m].result->end, three.cases[0].overlap[m].result->end);
@@ -113,7 +113,7 @@ TEST(OverlapStudy, AMethodThatAMachineDoesNotOfferIsLeftOut) {
   step.job.protocol = coll::Protocol::kLl;  // two-shot has none
   const OverlapJob job{
       .cases = {{step.job, {method("ring"), method("two-shot")}, true}}, .windows = {}, .threads = 1};
-  const auto r = std::get<OverlapResult>(run(job, {}));
+  const auto r = run(job, {}).value();
   EXPECT_TRUE(r.cases[0].overlap[0].result);
   EXPECT_FALSE(r.cases[0].overlap[1].result);
   EXPECT_NE(r.cases[0].overlap[1].refused, "");

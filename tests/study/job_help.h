@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <variant>
 
 #include "study/check.h"
 #include "study/collective/collective_run.h"
 #include "support/random_fabric.h"
+#include "support/results.h"
 
 namespace infold::study {
 
@@ -39,11 +39,9 @@ inline CollectiveJob job_on(const SystemSpec& system, Collective collective, sim
 /// The result of a job that must have one.
 inline CollectiveResult result_of(const CollectiveJob& job) {
   const CollectiveOutcome outcome = run(job, {});
-  if (const auto* result = std::get_if<CollectiveResult>(&outcome)) return *result;
-  if (const auto* refused = std::get_if<JobRefused>(&outcome)) ADD_FAILURE() << "refused: " << refused->why;
-  if (const auto* deadlock = std::get_if<Deadlock>(&outcome)) {
-    ADD_FAILURE() << "deadlock: " << (deadlock->waiting.empty() ? "nobody waits" : deadlock->waiting[0]);
-  }
+  if (outcome) return *outcome;
+  ADD_FAILURE() << outcome.error().message;
+  for (const auto& line : outcome.error().details) ADD_FAILURE() << line;
   return {};
 }
 

@@ -27,7 +27,7 @@ inline train::Graph layers_of(int width, int hidden_layers = 2) {
   }
   m.layers.emplace_back().what = train::Layer{last};
   m.layers.emplace_back().what = train::Layer{train::Loss{}};
-  return std::get<train::Graph>(train::build_graph(m));
+  return train::build_graph(m).value();
 }
 
 struct SmallStep {
@@ -47,11 +47,11 @@ struct SmallStep {
   }
   StepResult result() const {
     const auto outcome = run(job, {});
-    if (const auto* refused = std::get_if<JobRefused>(&outcome)) ADD_FAILURE() << refused->why;
-    if (const auto* stuck = std::get_if<Deadlock>(&outcome)) {
-      for (const auto& line : stuck->waiting) ADD_FAILURE() << line;
+    EXPECT_EQ(why(outcome), "");
+    if (!outcome) {
+      for (const auto& line : outcome.error().details) ADD_FAILURE() << line;
     }
-    return std::get<StepResult>(outcome);
+    return outcome.value();
   }
 };
 

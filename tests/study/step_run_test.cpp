@@ -76,14 +76,14 @@ TEST(StepRun, PassesBeforeTheLastReduceNothing) {
 TEST(StepRun, RefusesWhatCanNotBe) {
   SmallStep step;
   step.job.core.reserved_sms = step.system.machine.gpu.sms;
-  EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("can not be reserved"), std::string::npos);
+  EXPECT_NE(run(step.job, {}).error().message.find("can not be reserved"), std::string::npos);
   step.job.core.reserved_sms = 0;
   step.job.method.algorithm = coll::find_algorithm("two-shot");
   step.job.protocol = coll::Protocol::kLl;
-  EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("two-shot"), std::string::npos);
+  EXPECT_NE(run(step.job, {}).error().message.find("two-shot"), std::string::npos);
   step.job.protocol.reset();
   step.system.machine.gpu.hbm.capacity = 1_MiB;
-  EXPECT_NE(std::get<JobRefused>(run(step.job, {})).why.find("take a smaller --batch"), std::string::npos);
+  EXPECT_NE(run(step.job, {}).error().message.find("take a smaller --batch"), std::string::npos);
 }
 
 TEST(StepRun, BurstsChangeAStepByLittle) {
@@ -166,7 +166,7 @@ TEST(StepRunFold, OnlyWhereAllGpusDoTheSame) {
 
 TEST(StepRun, StopsWhenAsked) {
   const SmallStep step;
-  EXPECT_TRUE(std::holds_alternative<Interrupted>(run(step.job, [](double) { return false; })));
+  EXPECT_TRUE(is_interrupted(run(step.job, [](double) { return false; })));
 }
 
 /// GPUs that are in step are simulated once: that must not be seen in anything.

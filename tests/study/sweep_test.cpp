@@ -10,6 +10,7 @@
 
 #include "study/campaign/sweep_run.h"
 #include "study/campaign/sweep_store.h"
+#include "support/results.h"
 
 namespace infold::study {
 namespace {
@@ -61,16 +62,14 @@ class Store : public testing::Test {
 
   std::string complaint(const Sweep& sweep, const std::string& made_by = "me", bool fresh = false) {
     const auto opened = SweepStore::open({path, made_by, fresh}, sweep);
-    const auto* why = std::get_if<std::string>(&opened);
-    if (why == nullptr) return "";
-    std::string text = *why;
+    std::string text = why(opened);
     if (const auto at = text.find(path); at != std::string::npos) text.replace(at, path.size(), "x.db");
     return text;
   }
   SweepStore opened(const Sweep& sweep, bool fresh = false) {
     auto store = SweepStore::open({path, "me", fresh}, sweep);
-    if (const auto* why = std::get_if<std::string>(&store)) ADD_FAILURE() << *why;
-    return std::get<SweepStore>(std::move(store));
+    EXPECT_EQ(why(store), "");
+    return std::move(store).value();
   }
   std::string bytes() const {
     std::ifstream in(path, std::ios::binary);
@@ -107,7 +106,7 @@ PointResult result_of(std::size_t point) {
 
 void fill(SweepStore& store, const Sweep& sweep, const std::vector<std::size_t>& order) {
   for (const std::size_t point : order)
-    ASSERT_EQ(store.put(point, sweep.values(point), result_of(point)), "");
+    ASSERT_EQ(why(store.put(point, sweep.values(point), result_of(point))), "");
 }
 
 TEST_F(Store, WhatWasPutIsThereForTheNext) {
@@ -119,11 +118,10 @@ TEST_F(Store, WhatWasPutIsThereForTheNext) {
   const SweepStore store = opened(sweep);
   EXPECT_EQ(store.finished(), (std::vector<bool>{false, true, false, false, false, true}));
   std::vector<std::size_t> order;
-  EXPECT_EQ(store.read([&](std::size_t point, const PointResult& r) {
+  EXPECT_TRUE(store.read([&](std::size_t point, const PointResult& r) {
     order.push_back(point);
     EXPECT_EQ(r.result, result_of(point).result);
-  }),
-            "");
+  }));
   EXPECT_EQ(order, (std::vector<std::size_t>{1, 5}));
 }
 
@@ -137,13 +135,13 @@ TEST_F(Store, TheFileIsTheSameWhateverTheOrder) {
       SweepStore store = opened(sweep, /*fresh=*/true);
       fill(store, sweep, order);
       if (order.size() == 6) {
-        EXPECT_EQ(store.finish(columns, "results"), "");
+        EXPECT_EQ(why(store.finish(columns, "results")), "");
       }
     }
     if (order.size() < 6) {  // the rest in a second run
       SweepStore store = opened(sweep);
       fill(store, sweep, {0, 3, 1});
-      EXPECT_EQ(store.finish(columns, "results"), "");
+      EXPECT_EQ(why(store.finish(columns, "results")), "");
     }
     files.insert(bytes());
     EXPECT_FALSE(std::filesystem::exists(path + "-wal"));
@@ -151,7 +149,7 @@ TEST_F(Store, TheFileIsTheSameWhateverTheOrder) {
   }
   EXPECT_EQ(files.size(), 1U);
   // And once more with nothing to do.
-  EXPECT_EQ(opened(sweep).finish(columns, "results"), "");
+  EXPECT_EQ(why(opened(sweep).finish(columns, "results")), "");
   EXPECT_TRUE(files.contains(bytes()));
 }
 
@@ -159,8 +157,9 @@ TEST_F(Store, ResultsCanBeAskedForBySql) {
   const Sweep sweep = small_sweep();
   SweepStore store = opened(sweep);
   fill(store, sweep, {0, 1, 2, 3, 4, 5});
-  ASSERT_EQ(store.finish({{"time_us", "$.time_us", true}, {"sim.events", "$.sim.events", false}}, "results"),
-            "");
+  ASSERT_EQ(
+      why(store.finish({{"time_us", "$.time_us", true}, {"sim.events", "$.sim.events", false}}, "results")),
+      "");
   EXPECT_EQ(query("SELECT time_us FROM results WHERE \"--algo\" = 'tree'"),
             (std::vector<std::string>{"3.5", "1", "NULL", "5.5", "1"}));
   EXPECT_EQ(query("SELECT DISTINCT \"sim.events\" FROM results WHERE status = 'done'"),

@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "config/catalog.h"
 #include "config/program_file.h"
@@ -23,9 +22,8 @@ struct NamedReader {
 };
 
 template <class T>
-std::string refusal_of(const Result<T>& read) {
-  const auto* wrong = std::get_if<Diagnostic>(&read);
-  return wrong == nullptr ? "" : to_string(*wrong);
+std::string refusal_of(const sim::Result<T>& read) {
+  return read ? "" : to_string(read.error());
 }
 
 inline constexpr std::array<NamedReader, 8> kReaders = {{

@@ -37,7 +37,7 @@ inline Model vector_model(int features, Nodes layers) {
   return m;
 }
 inline Graph graph(const Model& m) {
-  return std::get<Graph>(build_graph(m));
+  return build_graph(m).value();
 }
 
 }  // namespace infold::train::help

@@ -36,7 +36,7 @@ class BenchCommand {
 
   int run() {
     const auto systems = load_systems(args_.systems, args_.sets);
-    if (!systems) return kBadInput;
+    if (!systems) return failure(systems.error());
     for (const auto& s : *systems) {
       if (gpus_of(s) > s.machine.gpus) {
         return bad_input(fmt::format("{}: {} has {} GPUs, not {}", options_.program ? "--program" : "-g",
@@ -153,8 +153,8 @@ class BenchCommand {
       return tuned_.open();
     }
     auto loaded = config::load_tuning(args_.tuning);
-    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-    table_ = std::move(std::get<study::TuningTable>(loaded));
+    if (!loaded) return failure(loaded.error());
+    table_ = std::move(*loaded);
     if (auto why = table_.refuse(job_for(systems.front(), {}, gpus_of(systems.front()))))
       return bad_input(fmt::format("{}: {}", args_.tuning, *why));
     return kDone;
@@ -250,9 +250,9 @@ class BenchCommand {
       return !interrupted();
     });
     progress_.clear();
-    if (const auto* refused = std::get_if<study::JobRefused>(&outcome)) return bad_input(refused->why);
-    if (const int exit = failure(outcome, label); exit != kDone) return exit;
-    row.result = std::move(std::get<study::CollectiveResult>(outcome));
+    if (!outcome)
+      return failure(outcome.error(), outcome.error().kind == sim::Error::Kind::kInput ? "" : label);
+    row.result = std::move(*outcome);
     if (row.result.trace)
       trace_.add_after(job.system->name, label, *std::exchange(row.result.trace, std::nullopt));
     row.engine = sim::name_of(row.result.engine);
@@ -278,8 +278,8 @@ int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
   if (!args.collective.empty() || args.gpus > 0)
     return bad_input("--program: the file says which collective and how many GPUs");
   auto loaded = config::load_program(args.program);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-  program = std::move(std::get<config::ProgramFile>(loaded).program);
+  if (!loaded) return failure(loaded.error());
+  program = std::move(loaded->program);
   args.collective = sim::name_of(program->collective);
   args.root = program->root;
   return kDone;
@@ -306,11 +306,11 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit) {
     }
     if (!args->program.empty() && (exit = take_program(*args, program)) != kDone) return;
     auto understood = understand(*args);
-    if (const auto* complaint = std::get_if<std::string>(&understood)) {
-      exit = bad_input(*complaint);
+    if (!understood) {
+      exit = failure(understood.error());
       return;
     }
-    auto& options = std::get<BenchOptions>(understood);
+    BenchOptions& options = *understood;
     if (program) {
       const std::int64_t bytes = program->bytes.count();
       if (whole_elements(options, program->bytes, program->ranks) != program->bytes) {

@@ -23,8 +23,8 @@ namespace infold::cli {
 namespace {
 
 /// The collective to run beside, on its system.
-std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& args,
-                                                      const study::SystemSpec& system) {
+sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args,
+                                                const study::SystemSpec& system) {
   BenchArguments bench;
   bench.collective = args.beside;
   bench.begin = bench.end = args.beside_size;
@@ -32,11 +32,11 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   bench.protocols = args.protocol;
   bench.engines = args.beside_engine;
   bench.burst = args.burst;
-  auto understood = understand(bench);
-  if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
-  const auto& options = std::get<BenchOptions>(understood);
+  const auto understood = understand(bench);
+  if (!understood) return sim::fail_as(understood);
+  const BenchOptions& options = *understood;
   if (options.algorithms.size() != 1 || options.protocols.size() != 1 || options.engines.size() != 1)
-    return bad_input("--beside: one algorithm, one protocol and one engine");
+    return sim::fail("--beside: one algorithm, one protocol and one engine");
   const int gpus = system.machine.gpus;
   study::CollectiveJob job{.system = &system,
                            .engine = options.engines.front(),
@@ -48,8 +48,8 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   job.algorithm = offers.empty() ? options.algorithms.front() : offers.front().algorithm;
   job.protocol = options.protocols.front().value_or(coll::Protocol::kSimple);
   if (job.algorithm == nullptr)
-    return bad_input("--beside: " + study::why_no_offers(job, options.protocols.front()));
-  if (auto why = study::refuse(job)) return bad_input(*why);
+    return sim::fail("--beside: " + study::why_no_offers(job, options.protocols.front()));
+  if (auto why = study::refuse(job)) return sim::fail(*why);
   if (!offers.empty()) {
     const study::Choice choice = study::choose(job, offers);
     job.algorithm = choice.algorithm;
@@ -61,39 +61,39 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
 int run_beside(const KernelArguments& args, const study::SystemSpec& system, study::KernelJob kernel,
                report::KernelReport& report) {
   auto collective = collective_of(args, system);
-  if (const int* exit = std::get_if<int>(&collective)) return *exit;
-  auto contention = understand_contention(args.without);
-  if (const auto* complaint = std::get_if<std::string>(&contention)) return bad_input(*complaint);
+  if (!collective) return failure(collective.error());
+  const auto contention = understand_contention(args.without);
+  if (!contention) return failure(contention.error());
   kernel.sms_reserved = 0;
   const study::BesideJob job{.kernel = kernel,
-                             .collective = std::get<study::CollectiveJob>(collective),
-                             .core = {.contention = std::get<gpu::Contention>(contention),
+                             .collective = *collective,
+                             .core = {.contention = *contention,
                                       .reserved_sms = args.sms_reserved,
                                       .collective_priority = args.priority}};
   const auto outcome = study::run(job, [](double) { return !interrupted(); });
-  if (const int exit = failure(outcome); exit != kDone) return exit;
+  if (!outcome) return failure(outcome.error());
   report.beside = report::BesideReport{.collective = args.beside,
                                        .system = system.name,
                                        .algorithm = std::string(job.collective.algorithm->name),
                                        .protocol = std::string(sim::name_of(job.collective.protocol)),
                                        .engine = std::string(sim::name_of(job.collective.engine)),
                                        .bytes = job.collective.bytes,
-                                       .result = std::get<study::BesideResult>(outcome)};
+                                       .result = *outcome};
   return kDone;
 }
 
 int run_kernel(const KernelArguments& args) {
-  auto understood = understand(args);
-  if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
-  const auto& options = std::get<KernelOptions>(understood);
+  const auto understood = understand(args);
+  if (!understood) return failure(understood.error());
+  const KernelOptions& options = *understood;
   const bool beside = !args.beside.empty();
-  std::optional<std::vector<study::SystemSpec>> systems;
-  std::optional<gpu::GpuSpec> gpu;
+  sim::Result<std::vector<study::SystemSpec>> systems;
+  sim::Result<gpu::GpuSpec> gpu;
   if (beside) {
     std::vector<std::string> sets = args.sets;
     if (args.coll_channels > 0) sets.push_back(fmt::format("coll.channels={}", args.coll_channels));
     systems = load_systems(args.system, sets);
-    if (!systems) return kBadInput;
+    if (!systems) return failure(systems.error());
     if (systems->size() != 1) return bad_input("--beside: one system");
     if (args.sms_taken > 0) return bad_input("--sms-taken: with --beside the collective takes them");
     gpu = systems->front().machine.gpu;
@@ -101,7 +101,7 @@ int run_kernel(const KernelArguments& args) {
       return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
   } else {
     gpu = load_gpu(args.gpu.empty() ? "a100-80" : args.gpu, args.sets);
-    if (!gpu) return kBadInput;
+    if (!gpu) return failure(gpu.error());
   }
 
   const study::KernelJob job{.gpu = &*gpu,
@@ -119,7 +119,7 @@ int run_kernel(const KernelArguments& args) {
   }
   const auto started = std::chrono::steady_clock::now();
   const auto outcome = study::run(job, [](double) { return !interrupted(); });
-  if (const int exit = failure(outcome); exit != kDone) return exit;
+  if (!outcome) return failure(outcome.error());
   report::KernelReport report{.kernel = args.kernel,
                               .gpu = gpu->name,
                               .dtype = std::string(sim::name_of(options.precision)),
@@ -127,7 +127,7 @@ int run_kernel(const KernelArguments& args) {
                               .sms_taken = args.sms_taken,
                               .sms_reserved = args.sms_reserved,
                               .copied = {},
-                              .result = std::get<study::KernelResult>(outcome),
+                              .result = *outcome,
                               .beside = std::nullopt,
                               .wall_s = std::nullopt};
   if (const auto* copy = std::get_if<study::CopyKernel>(&options.kernel)) report.copied = copy->bytes;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/app.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "study/check.h"
@@ -19,16 +20,16 @@ int check_files(const std::vector<std::string>& files) {
   int exit = kDone;
   for (const std::string& file : files) {
     const auto loaded = config::load_any(file, study::check);
-    if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
-      exit = bad_file(*error);
+    if (!loaded) {
+      exit = failure(loaded.error());
       continue;
     }
-    const auto& spec = std::get<config::AnySpec>(loaded);
+    const config::AnySpec& spec = *loaded;
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
       print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
                         system->machine.gpu.name));
     } else if (const auto* model = std::get_if<train::Model>(&spec)) {
-      const auto graph = std::get<train::Graph>(train::build_graph(*model));
+      const train::Graph graph = *train::build_graph(*model);
       print(fmt::format("{}: model {}, {} layers, {} parameters: valid\n", file, model->name,
                         graph.operations.size(), graph.parameter_count()));
     } else {

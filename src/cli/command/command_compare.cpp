@@ -24,18 +24,17 @@ namespace infold::cli {
 namespace {
 
 /// What both commands refuse.
-std::variant<std::unique_ptr<TrainSetup>, int> several_gpus(const TrainArguments& args) {
+sim::Result<std::unique_ptr<TrainSetup>> several_gpus(const TrainArguments& args) {
   auto understood = understand(args);
-  if (const auto* setup = std::get_if<std::unique_ptr<TrainSetup>>(&understood);
-      setup != nullptr && (*setup)->job.gpus == 1)
-    return bad_input("one GPU communicates with nobody; take two or more");
+  if (understood && (*understood)->job.gpus == 1)
+    return sim::fail("one GPU communicates with nobody; take two or more");
   return understood;
 }
 
 int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
-  if (const int* exit = std::get_if<int>(&understood)) return *exit;
-  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (!understood) return failure(understood.error());
+  TrainSetup& setup = **understood;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(setup.system);
@@ -52,8 +51,8 @@ int compare_command(const TrainArguments& args) {
                    return !interrupted();
                  });
   progress.clear();
-  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
-  auto& result = std::get<study::CompareResult>(outcome);
+  if (!outcome) return failure(outcome.error(), setup.model.name);
+  study::CompareResult& result = *outcome;
   for (study::CompareRow& row : result.rows) {
     if (!row.result.trace) continue;
     if (row.variant == study::Variant::kOverlap)
@@ -73,8 +72,8 @@ int compare_command(const TrainArguments& args) {
 
 int explain_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
-  if (const int* exit = std::get_if<int>(&understood)) return *exit;
-  const TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (!understood) return failure(understood.error());
+  const TrainSetup& setup = **understood;
   if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
@@ -87,10 +86,10 @@ int explain_command(const TrainArguments& args) {
         return !interrupted();
       });
   progress.clear();
-  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
+  if (!outcome) return failure(outcome.error(), setup.model.name);
   const report::ExplainReport report{.label = label_of(args, setup),
                                      .sms = setup.system.machine.gpu.sms,
-                                     .result = std::get<study::ExplainResult>(outcome),
+                                     .result = *outcome,
                                      .wall_s = watch.seconds()};
   print(args.json ? report::explain_json(report) : report::explain_text(report));
   return page.wanted() ? page.write(report::explain_json(report)) : kDone;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/app.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
 #include "config/yaml/describe.h"
@@ -44,24 +45,24 @@ int show(const Arguments& args, const report::Description& d, const std::string&
 
 int describe_system(const Arguments& args) {
   const auto loaded = config::load_system(args.name, study::check);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-  const auto& s = std::get<study::SystemSpec>(loaded);
+  if (!loaded) return failure(loaded.error());
+  const study::SystemSpec& s = *loaded;
   return show(args, {"system", s.name, s.summary, s.sources, {}, config::parameters(s)}, config::to_yaml(s));
 }
 
 int describe_gpu(const Arguments& args) {
   const auto loaded = config::load_gpu(args.name);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-  const auto& g = std::get<gpu::GpuSpec>(loaded);
+  if (!loaded) return failure(loaded.error());
+  const gpu::GpuSpec& g = *loaded;
   return show(args, {"gpu", g.name, g.summary, g.sources, {}, config::parameters(g)}, config::to_yaml(g));
 }
 
 int describe_model(const Arguments& args) {
   const auto loaded = config::load_model(args.name);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
+  if (!loaded) return failure(loaded.error());
   if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
-  const auto& model = std::get<train::Model>(loaded);
-  const auto graph = std::get<train::Graph>(train::build_graph(model));
+  const train::Model& model = *loaded;
+  const train::Graph graph = *train::build_graph(model);
   const train::Recipe example;
   const report::ModelMemory memory{example.batch, std::string(sim::name_of(example.numbers)),
                                    std::string(sim::name_of(example.optimizer)),

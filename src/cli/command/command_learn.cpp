@@ -35,48 +35,48 @@ struct Arguments {
   bool json = false;
 };
 
-std::optional<std::string> pick_hidden(const std::string& list, std::vector<int>& hidden) {
+sim::Status pick_hidden(const std::string& list, std::vector<int>& hidden) {
   constexpr int kWidest = 256;
   constexpr std::size_t kDeepest = 8;
   hidden.clear();
   for (const std::string& word : split(list)) {
     int neurons = 0;
-    if (auto wrong =
-            config::assign("--hidden", word, config::Dialect::kFile, neurons, sim::between(1, kWidest)))
-      return wrong;
+    auto assigned =
+        config::assign("--hidden", word, config::Dialect::kFile, neurons, sim::between(1, kWidest));
+    if (!assigned) return assigned;
     hidden.push_back(neurons);
   }
-  if (hidden.size() > kDeepest) return fmt::format("--hidden: more than {} layers", kDeepest);
-  return std::nullopt;
+  if (hidden.size() > kDeepest) return sim::fail(fmt::format("--hidden: more than {} layers", kDeepest));
+  return {};
 }
 
-std::optional<std::string> pick_numbers(const Arguments& args, study::LearnJob& job) {
-  if (auto wrong = pick_hidden(args.hidden, job.hidden)) return wrong;
-  if (auto wrong = pick("data type", args.dtype, job.type)) return wrong;
-  if (job.type == coll::DataType::kInt32) return std::string("-d: gradients are no integers");
+sim::Status pick_numbers(const Arguments& args, study::LearnJob& job) {
+  if (auto e = pick_hidden(args.hidden, job.hidden); !e) return e;
+  if (auto e = pick("data type", args.dtype, job.type); !e) return e;
+  if (job.type == coll::DataType::kInt32) return sim::fail("-d: gradients are no integers");
   if (args.protocol != "auto") {
-    if (auto wrong = pick("protocol", args.protocol, job.protocol.emplace())) return *wrong + ", auto";
+    auto e = pick("protocol", args.protocol, job.protocol.emplace());
+    if (!e) return sim::fail(e.error().message + ", auto");
   }
   job.batch = args.batch;
   job.steps = args.steps;
   job.rate = args.rate;
   job.seed = args.seed;
-  return std::nullopt;
+  return {};
 }
 
 int learn_command(const Arguments& args) {
   study::LearnJob job;
-  if (const auto wrong = pick_numbers(args, job)) return bad_input(*wrong);
+  if (const auto e = pick_numbers(args, job); !e) return failure(e.error());
   std::vector<study::Method> methods;
   for (const std::string& text : split(args.algorithms)) {
     const auto method = config::parse_method(text);
-    if (const auto* error = std::get_if<config::ParseError>(&method)) return bad_input(error->message);
-    methods.push_back(std::get<study::Method>(method));
+    if (!method) return failure(method.error());
+    methods.push_back(*method);
   }
-  const auto systems = load_systems(args.system, args.sets);
-  if (!systems) return kBadInput;
-  if (systems->size() != 1) return bad_input("--system: one system at a time");
-  job.system = &systems->front();
+  const auto system = load_one_system(args.system, args.sets);
+  if (!system) return failure(system.error());
+  job.system = &*system;
   const int there = job.system->machine.gpus;
   if (args.gpus > there)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));
@@ -94,8 +94,8 @@ int learn_command(const Arguments& args) {
       return !interrupted();
     });
     progress.clear();
-    if (const int exit = failure(outcome, methods.size() > 1 ? label : ""); exit != kDone) return exit;
-    report.runs.push_back(std::move(std::get<study::LearnResult>(outcome)));
+    if (!outcome) return failure(outcome.error(), methods.size() > 1 ? label : "");
+    report.runs.push_back(std::move(*outcome));
     wrong = wrong || report.runs.back().wrong > 0;
   }
   print(args.json ? report::learn_json(report) : report::learn_text(report));

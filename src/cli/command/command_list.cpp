@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/app.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "coll/algo/algorithms.h"
 #include "config/catalog.h"

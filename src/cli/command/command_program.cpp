@@ -7,6 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/bench_options.h"
+#include "cli/outcome.h"
 #include "cli/systems.h"
 #include "report/program_report.h"
 #include "study/collective/choice.h"
@@ -26,11 +27,11 @@ int show(const Arguments& args) {
     return bad_input(fmt::format("there is no 'program {}'; there is show", args.what));
   BenchArguments words = args.bench;
   words.begin = words.end = args.size;
-  auto understood = understand(words);
-  if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
-  const auto& options = std::get<BenchOptions>(understood);
+  const auto understood = understand(words);
+  if (!understood) return failure(understood.error());
+  const BenchOptions& options = *understood;
   const auto systems = load_systems(words.systems, words.sets);
-  if (!systems) return kBadInput;
+  if (!systems) return failure(systems.error());
   if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1)
     return bad_input("a program is of one algorithm and engine on one system");
   const study::SystemSpec& system = systems->front();

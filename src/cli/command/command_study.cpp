@@ -39,29 +39,27 @@ struct Loaded {
   std::deque<train::Graph> graphs;
 };
 
-const study::SystemSpec* load_one(const std::string& name, const Arguments& args, int gpus, Loaded& loaded) {
+sim::Result<const study::SystemSpec*> load_one(const std::string& name, const Arguments& args, int gpus,
+                                               Loaded& loaded) {
   auto systems = load_systems(name, args.sets);
-  if (!systems) return nullptr;
+  if (!systems) return sim::fail_as(std::move(systems));
   loaded.systems.push_back(std::move(systems->front()));
   const study::SystemSpec& system = loaded.systems.back();
-  if (gpus > system.machine.gpus || system.machine.gpus < 2) {
-    bad_input(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system.name));
-    return nullptr;
-  }
+  if (gpus > system.machine.gpus || system.machine.gpus < 2)
+    return sim::fail(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system.name));
   return &system;
 }
 
-/// False when something was wrong and has been said.
-bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded, study::OverlapJob& job,
-              report::StudyReport& report) {
-  const study::SystemSpec* system = load_one(c.system, args, c.gpus, loaded);
-  if (system == nullptr) return false;
+sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
+                     study::OverlapJob& job, report::StudyReport& report) {
+  const auto found = load_one(c.system, args, c.gpus, loaded);
+  if (!found) return sim::fail_as(found);
+  const study::SystemSpec* system = *found;
   auto model = config::load_model(c.model);
-  if (const auto* error = std::get_if<config::Diagnostic>(&model)) return bad_file(*error) == kDone;
-  auto graph = train::build_graph(std::get<train::Model>(model), c.sequence);
-  if (const auto* refusal = std::get_if<train::ModelRefusal>(&graph))
-    return bad_input(fmt::format("{}: {}: {}", args.study, c.model, refusal->why)) == kDone;
-  loaded.graphs.push_back(std::move(std::get<train::Graph>(graph)));
+  if (!model) return sim::fail_as(std::move(model));
+  auto graph = train::build_graph(*model, c.sequence);
+  if (!graph) return sim::fail(fmt::format("{}: {}: {}", args.study, c.model, graph.error().message));
+  loaded.graphs.push_back(std::move(*graph));
   study::OverlapCase one;
   one.step.system = system;
   one.step.gpus = c.gpus > 0 ? c.gpus : system->machine.gpus;
@@ -73,7 +71,7 @@ bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
       {.system = system->name,
        .gpu = system->machine.gpu.name,
        .gpus = one.step.gpus,
-       .model = std::get<train::Model>(model).name,
+       .model = model->name,
        .batch = c.recipe.batch,
        .tokens = sample.kind == train::Shape::Kind::kTokens ? static_cast<int>(sample.height) : 0,
        .dtype = std::string(sim::name_of(c.recipe.numbers)),
@@ -84,34 +82,35 @@ bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
        .method = {}});
   report.heavy.push_back(c.heavy);
   job.cases.push_back(std::move(one));
-  return true;
+  return {};
 }
 
-bool add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded, study::OverlapJob& job) {
-  const study::SystemSpec* system = load_one(w.system, args, w.gpus, loaded);
-  if (system == nullptr) return false;
+sim::Status add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded,
+                       study::OverlapJob& job) {
+  const auto system = load_one(w.system, args, w.gpus, loaded);
+  if (!system) return sim::fail_as(system);
   study::SizeWindow window{
-      .system = system, .gpus = w.gpus > 0 ? w.gpus : system->machine.gpus, .methods = {}, .sizes = {}};
+      .system = *system, .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.gpus, .methods = {}, .sizes = {}};
   for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
   job.windows.push_back(std::move(window));
-  return true;
+  return {};
 }
 
 int study_command(const Arguments& args) {
   const auto file = config::load_study(args.study);
-  if (const auto* error = std::get_if<config::Diagnostic>(&file)) return bad_file(*error);
-  const auto& study = std::get<config::StudyFile>(file);
+  if (!file) return failure(file.error());
+  const config::StudyFile& study = *file;
   Loaded loaded;
   study::OverlapJob job{.cases = {}, .windows = {}, .threads = args.threads};
   report::StudyReport report;
   report.name = study.name;
   report.summary = study.summary;
   for (const config::StudyCase& c : study.cases) {
-    if (!add_case(c, args, loaded, job, report)) return kBadInput;
+    if (auto e = add_case(c, args, loaded, job, report); !e) return failure(e.error());
     job.cases.back().methods = c.methods.empty() ? study.methods : c.methods;
   }
   for (const config::StudyWindow& w : study.windows) {
-    if (!add_window(w, args, loaded, job)) return kBadInput;
+    if (auto e = add_window(w, args, loaded, job); !e) return failure(e.error());
     job.windows.back().methods = study.methods;
   }
   NamedOutput json_file({"--json-file", args.json_file});
@@ -126,9 +125,9 @@ int study_command(const Arguments& args) {
     return !interrupted();
   });
   progress.clear();
-  if (const int exit = failure(outcome, study.name); exit != kDone) return exit;
+  if (!outcome) return failure(outcome.error(), study.name);
   report.windows = job.windows;
-  report.result = std::move(std::get<study::OverlapResult>(outcome));
+  report.result = std::move(*outcome);
   report.wall_s = watch.seconds();
   const std::string json = report::study_json(report);
   print(args.json ? json : report::study_text(report));

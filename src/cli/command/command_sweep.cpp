@@ -14,6 +14,7 @@
 #include "cli/child.h"
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
+#include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
@@ -36,14 +37,15 @@ struct Arguments {
 };
 
 /// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
-std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file) {
+sim::Status check_words_of(const config::SweepFile& file) {
   const study::Sweep& sweep = file.sweep;
   const auto refused = [](const std::vector<std::string>& words) {
-    std::string why = refuse_child(words);
-    return why.empty() ? refuse_words(words) : why;
+    sim::Status allowed = check_child(words);
+    if (allowed) allowed = check_words(words);
+    return allowed ? "" : allowed.error().message;
   };
   if (std::string why = refused(sweep.command); !why.empty())
-    return config::at(file.shown, file.command_at, fmt::format("command: {}", why));
+    return sim::fail(config::at(file.shown, file.command_at, fmt::format("command: {}", why)));
   std::size_t below = sweep.points();
   for (const study::SweepAxis& axis : sweep.axes) {
     below /= axis.size();
@@ -61,11 +63,12 @@ std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file)
           break;
         }
       }
-      return config::at(file.shown, file.value_at.at(guilty->name)[i],
-                        why.starts_with(guilty->name) ? why : fmt::format("{}: {}", guilty->name, why));
+      return sim::fail(
+          config::at(file.shown, file.value_at.at(guilty->name)[i],
+                     why.starts_with(guilty->name) ? why : fmt::format("{}: {}", guilty->name, why)));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 /// Systems that the sweep names, each with what the command sets on it.
@@ -84,8 +87,9 @@ std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
   std::vector<study::SystemSpec> systems;
   for (const std::string& name : names) {
     if (name.empty()) continue;
-    for (study::SystemSpec& system : load_systems(name, sets).value_or(std::vector<study::SystemSpec>{}))
-      systems.push_back(std::move(system));
+    auto loaded = load_systems(name, sets);
+    if (!loaded) failure(loaded.error());
+    if (loaded) std::ranges::move(*loaded, std::back_inserter(systems));
   }
   return systems;
 }
@@ -110,16 +114,15 @@ std::optional<study::PointResult> run_point(std::vector<std::string> words) {
 }
 
 /// The first column to show that is not in the results, where it stands in the file.
-std::optional<config::Diagnostic> refuse_show(const config::SweepFile& file, const report::SweepTable& table,
-                                              bool complete) {
+sim::Status check_show(const config::SweepFile& file, const report::SweepTable& table, bool complete) {
   const auto none = report::refuse_show(file.sweep, table, complete);
-  if (!none) return std::nullopt;
-  return config::at(file.shown, file.show_at[none->index], none->why);
+  if (!none) return {};
+  return sim::fail(config::at(file.shown, file.show_at[none->index], none->why));
 }
 
 struct Run {
   study::SweepOutcome outcome;
-  std::optional<config::Diagnostic> no_column;  ///< why it was not run to its end
+  sim::Status shown;  ///< or why it was not run to its end
 };
 
 Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs) {
@@ -134,7 +137,7 @@ Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs
     looked = true;
     report::SweepTable table;
     table.add(0, result);
-    run.no_column = refuse_show(file, table, /*complete=*/false);
+    run.shown = check_show(file, table, /*complete=*/false);
   };
   const auto run_and_look = [&](const std::vector<std::string>& words) {
     auto result = run_point(words);
@@ -145,7 +148,7 @@ Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs
     progress.show(fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points),
                   static_cast<double>(p.finished) / static_cast<double>(p.points));
     const std::lock_guard lock(looking);
-    return !interrupted() && !run.no_column;
+    return !interrupted() && run.shown;
   });
   return run;
 }
@@ -160,20 +163,18 @@ int finish(const Arguments& args, const config::SweepFile& file, study::SweepSto
            const std::string& database, const std::string& csv, PageWriter& page) {
   const study::Sweep& sweep = file.sweep;
   report::SweepTable table;
-  if (const auto why =
-          store.read([&](std::size_t point, study::PointResult r) { table.add(point, std::move(r)); });
-      !why.empty())
-    return failed(why);
+  const auto read =
+      store.read([&](std::size_t point, study::PointResult r) { table.add(point, std::move(r)); });
+  if (!read) return failed(read.error().message);
   const report::SweepReport report{.sweep = sweep, .table = table, .database = database, .csv = csv};
   auto place = report::OutputFile::open(csv);
-  if (const auto* why = std::get_if<std::string>(&place)) return failed(*why);
-  if (const auto why = std::get<report::OutputFile>(place).commit(report::sweep_csv(report)); !why.empty())
-    return failed(why);
-  if (const auto why = store.finish(table.columns(), table.rows_key()); !why.empty()) return failed(why);
+  if (!place) return failed(place.error().message);
+  if (const auto e = place->commit(report::sweep_csv(report)); !e) return failed(e.error().message);
+  if (const auto e = store.finish(table.columns(), table.rows_key()); !e) return failed(e.error().message);
   if (table.count(study::PointStatus::kRefused) == sweep.points())
     return bad_input(
         fmt::format("{}: no point can be run; the first: {}", sweep.name, table.rows().front().message));
-  if (const auto wrong = refuse_show(file, table, /*complete=*/true)) return bad_file(*wrong);
+  if (const auto e = check_show(file, table, /*complete=*/true); !e) return failure(e.error());
   print(args.json ? report::sweep_json(report) : report::sweep_text(report));
   if (page.wanted()) {
     for (const study::SystemSpec& system : systems_of(sweep)) page.add(system);
@@ -184,32 +185,30 @@ int finish(const Arguments& args, const config::SweepFile& file, study::SweepSto
 
 int sweep_command(const Arguments& args) {
   const auto loaded = config::load_sweep(args.file);
-  if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*error);
-  const auto& file = std::get<config::SweepFile>(loaded);
-  if (const auto error = refuse_words_of(file)) return bad_file(*error);
+  if (!loaded) return failure(loaded.error());
+  const config::SweepFile& file = *loaded;
+  if (const auto e = check_words_of(file); !e) return failure(e.error());
   const auto [database, csv] = results_of_sweep(args.out, file.stem);
   // Nobody should wait for a table that can not be written.
-  if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
-    return bad_input(*why);
+  if (const auto place = report::OutputFile::open(csv); !place) return failure(place.error());
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  auto opened = study::SweepStore::open(
+  auto store = study::SweepStore::open(
       {.path = database, .made_by = build_mark(files_read_by(file.sweep)), .fresh = args.fresh}, file.sweep);
-  if (const auto* why = std::get_if<std::string>(&opened)) return bad_input(*why);
-  auto& store = std::get<study::SweepStore>(opened);
-  const auto [outcome, no_column] = run_points(file, store, args.jobs);
-  if (outcome.complete()) return finish(args, file, store, database, csv, page);
+  if (!store) return failure(store.error());
+  const auto [outcome, shown] = run_points(file, *store, args.jobs);
+  if (outcome.complete()) return finish(args, file, *store, database, csv, page);
   const std::string kept = fmt::format("{} of {} points are in {}; the same command goes on from there",
                                        outcome.progress.finished, outcome.progress.points, database);
-  if (!outcome.store_failed.empty()) return failed(fmt::format("{}; {}", outcome.store_failed, kept));
+  if (!outcome.stored) return failed(fmt::format("{}; {}", outcome.stored.error().message, kept));
   if (interrupted()) {
     bad_input(fmt::format("interrupted: {}", kept));
     return kInterrupted;
   }
-  if (no_column) {
-    config::Diagnostic wrong = *no_column;
+  if (!shown) {
+    sim::Error wrong = shown.error();
     wrong.message += fmt::format("; {}", kept);
-    return bad_file(wrong);
+    return failure(wrong);
   }
   return failed(fmt::format("some points were killed on the way: {}", kept));
 }

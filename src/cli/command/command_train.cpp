@@ -30,8 +30,8 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
   const gpu::GpuSpec& gpu = setup.system.machine.gpu;
   auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()},
                             [](double) { return !interrupted(); });
-  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
-  auto& result = std::get<study::TrainResult>(outcome);
+  if (!outcome) return failure(outcome.error(), setup.model.name);
+  study::TrainResult& result = *outcome;
   if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
   const report::TrainReport report{.system = setup.system.name,
                                    .gpu = gpu.name,
@@ -57,8 +57,8 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
     return !interrupted();
   });
   progress.clear();
-  if (const int exit = failure(outcome, setup.model.name); exit != kDone) return exit;
-  auto& result = std::get<study::StepResult>(outcome);
+  if (!outcome) return failure(outcome.error(), setup.model.name);
+  study::StepResult& result = *outcome;
   if (result.trace) {
     page.add(*result.trace);
     trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
@@ -72,8 +72,8 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
 
 int train_command(const TrainArguments& args) {
   auto understood = understand(args);
-  if (const int* exit = std::get_if<int>(&understood)) return *exit;
-  TrainSetup& setup = *std::get<std::unique_ptr<TrainSetup>>(understood);
+  if (!understood) return failure(understood.error());
+  TrainSetup& setup = **understood;
   if (setup.job.gpus > 1 && setup.methods.size() != 1)
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
   PageWriter page(args.page);

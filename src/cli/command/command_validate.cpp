@@ -14,11 +14,11 @@
 #include "cli/app.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
 #include "config/validation_file.h"
-#include "config/yaml/diagnostic.h"
 #include "config/yaml/suggest.h"
 #include "config/yaml/text.h"
 #include "report/validation_report.h"
@@ -64,25 +64,25 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
 }
 
 /// What is wrong with a row's command or the path to its figure, where it stands in the file.
-config::Diagnostic fault_at(const std::string& place, std::string message) {
-  return {.file = place, .line = 0, .column = 0, .message = std::move(message)};
+sim::Failure fault_at(const sim::Place& place, std::string message) {
+  return sim::fail(sim::Error{.message = std::move(message), .place = place});
 }
 
 /// What can be said against the rows' commands without running them.
-std::optional<config::Diagnostic> refuse_commands(const Rows& rows) {
-  const auto refused = [](const study::CommandFigure& reading) -> std::optional<config::Diagnostic> {
+sim::Status check_commands(const Rows& rows) {
+  const auto check = [](const study::CommandFigure& reading) -> sim::Status {
     const std::vector<std::string> words = config::words_of(reading.run);
-    std::string why = refuse_child(words);
-    if (why.empty()) why = refuse_words(words);
-    if (why.empty()) return std::nullopt;
-    return fault_at(reading.run_at, fmt::format("run: {}", why));
+    sim::Status allowed = check_child(words);
+    if (allowed) allowed = check_words(words);
+    if (allowed) return allowed;
+    return fault_at(reading.run_at, fmt::format("run: {}", allowed.error().message));
   };
   for (const auto& row : rows) {
-    if (auto wrong = refused(row.figure)) return wrong;
+    if (auto checked = check(row.figure); !checked) return checked;
     if (!row.over) continue;
-    if (auto wrong = refused(*row.over)) return wrong;
+    if (auto checked = check(*row.over); !checked) return checked;
   }
-  return std::nullopt;
+  return {};
 }
 
 /// Each command once, however many figures are read from it; several at a time.
@@ -99,7 +99,7 @@ class Commands {
 
   /// On so many threads, 0: one a core. The fault of the file that comes first in it, and what comes after is
   /// then not begun; the same one, whatever the number of threads. Incomplete when it was interrupted.
-  std::optional<config::Diagnostic> run(int jobs) {
+  sim::Status run(int jobs) {
     std::size_t wrong = entries_.size();
     Progress progress;
     std::mutex one;  // at a time uses what is above
@@ -114,9 +114,9 @@ class Commands {
       words.insert(words.end(), {"--json", "--no-timing"});
       entry.result = run_child(words);
       const std::lock_guard lock(one);
-      if (i < wrong && fault(entry)) wrong = i;
+      if (i < wrong && !check(entry)) wrong = i;
     });
-    return wrong < entries_.size() ? fault(entries_[wrong]) : std::nullopt;
+    return wrong < entries_.size() ? check(entries_[wrong]) : sim::Status{};
   }
 
   /// A row's figure, or why there is none.
@@ -142,7 +142,7 @@ class Commands {
     if (more.empty()) entries_[at->second].from.push_back(&reading);
   }
 
-  static std::optional<config::Diagnostic> fault(const Entry& entry) {
+  static sim::Status check(const Entry& entry) {
     for (const study::CommandFigure* reading : entry.from) {
       if (entry.result.exit == kBadInput)
         return fault_at(reading->run_at, fmt::format("run: {}", complaint_of(entry.result)));
@@ -151,7 +151,7 @@ class Commands {
                                                       entry.command, reading->read));
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   std::optional<double> read(const study::CommandFigure& reading, const std::string& more,
@@ -191,11 +191,11 @@ std::string changed(const study::CalibratedConstant& c, int percent) {
 
 int validate(const Arguments& args) {
   auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
-  if (const auto* fault = std::get_if<config::Diagnostic>(&loaded)) return bad_file(*fault);
-  auto& [rows, constants] = std::get<study::Validation>(loaded);
+  if (!loaded) return failure(loaded.error());
+  auto& [rows, constants] = *loaded;
   if (!pick(args.only, rows)) return kBadInput;
   if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
-  if (const auto wrong = refuse_commands(rows)) return bad_file(*wrong);
+  if (const auto e = check_commands(rows); !e) return failure(e.error());
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   Commands commands;
@@ -205,9 +205,9 @@ int validate(const Arguments& args) {
       for (const int percent : {90, 110}) commands.add(rows, changed(c, percent));
     }
   }
-  const auto wrong = commands.run(args.jobs);
+  const auto ran_all = commands.run(args.jobs);
   if (interrupted()) return kInterrupted;
-  if (wrong) return bad_file(*wrong);
+  if (!ran_all) return failure(ran_all.error());
 
   const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
   if (args.sensitivity) {

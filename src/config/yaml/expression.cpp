@@ -22,12 +22,12 @@ class Parser {
  public:
   Parser(std::string_view text, const Scope& scope) : text_(text), scope_(scope) {}
 
-  Parsed<std::int64_t> run() {
+  sim::Result<std::int64_t> run() {
     const auto value = sum();
     skip();
     if (value && !fault_ && at_ != text_.size())
       fail(fmt::format("expected an operator in {}, not {}", quote(text_), quote(text_.substr(at_, 1))));
-    if (fault_) return ParseError{*fault_};
+    if (fault_) return sim::fail(*fault_);
     return *value;
   }
 
@@ -150,7 +150,7 @@ class Parser {
 
 }  // namespace
 
-Parsed<std::int64_t> evaluate(std::string_view text, const Scope& scope) {
+sim::Result<std::int64_t> evaluate(std::string_view text, const Scope& scope) {
   return Parser(text, scope).run();
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/yaml/units.h"
+#include "sim/result.h"
 
 namespace infold::config {
 
@@ -17,7 +18,7 @@ using Scope = std::map<std::string, std::int64_t, std::less<>>;
 /// Results, also those in between, lie between plus and minus this.
 inline constexpr std::int64_t kLargestNumber = 1'000'000'000'000;
 
-Parsed<std::int64_t> evaluate(std::string_view text, const Scope& scope);
+sim::Result<std::int64_t> evaluate(std::string_view text, const Scope& scope);
 
 /// A word that can stand in an expression: letters, digits and _, not first a digit.
 bool is_identifier(std::string_view text);

@@ -13,31 +13,23 @@ namespace {
 
 constexpr double kLargestPercentage = 1'000'000;
 
-template <class T>
-Complaint take(Parsed<T> parsed, T& out) {
-  if (const auto* e = std::get_if<ParseError>(&parsed)) return e->message;
-  out = std::get<T>(parsed);
-  return std::nullopt;
-}
-
 }  // namespace
 
-Parsed<int> parse_int(std::string_view text) {
+sim::Result<int> parse_int(std::string_view text) {
   text = trimmed(text);
   int value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range && stop == end)
-    return ParseError{quote(text) + " is too large"};
-  if (error != std::errc{} || stop != end) return ParseError{"expected a whole number, not " + quote(text)};
+  if (error == std::errc::result_out_of_range && stop == end) return sim::fail(quote(text) + " is too large");
+  if (error != std::errc{} || stop != end) return sim::fail("expected a whole number, not " + quote(text));
   return value;
 }
 
-Parsed<bool> parse_bool(std::string_view text) {
+sim::Result<bool> parse_bool(std::string_view text) {
   text = trimmed(text);
   if (text == "true" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "no" || text == "off") return false;
-  return ParseError{"expected true or false, not " + quote(text)};
+  return sim::fail("expected true or false, not " + quote(text));
 }
 
 std::string format(int v) {
@@ -50,23 +42,28 @@ std::string format(const std::vector<int>& v) {
   return fmt::format("[{}]", fmt::join(v, ", "));
 }
 
-Complaint parse_as(std::string_view text, Dialect /*dialect*/, int& out) {
-  return take(parse_int(text), out);
+template <>
+sim::Result<int> parse_as(std::string_view text, Dialect /*dialect*/) {
+  return parse_int(text);
 }
-Complaint parse_as(std::string_view text, Dialect /*dialect*/, sim::Time& out) {
-  return take(parse_time(text), out);
+template <>
+sim::Result<sim::Time> parse_as(std::string_view text, Dialect /*dialect*/) {
+  return parse_time(text);
 }
-Complaint parse_as(std::string_view text, Dialect dialect, sim::Bytes& out) {
-  return take(dialect == Dialect::kFile ? parse_bytes(text) : parse_size(text), out);
+template <>
+sim::Result<sim::Bytes> parse_as(std::string_view text, Dialect dialect) {
+  return dialect == Dialect::kFile ? parse_bytes(text) : parse_size(text);
 }
-Complaint parse_as(std::string_view text, Dialect /*dialect*/, sim::Bandwidth& out) {
-  return take(parse_bandwidth(text), out);
+template <>
+sim::Result<sim::Bandwidth> parse_as(std::string_view text, Dialect /*dialect*/) {
+  return parse_bandwidth(text);
 }
-Complaint parse_as(std::string_view text, Dialect /*dialect*/, sim::Frequency& out) {
-  return take(parse_frequency(text), out);
+template <>
+sim::Result<sim::Frequency> parse_as(std::string_view text, Dialect /*dialect*/) {
+  return parse_frequency(text);
 }
 
-Complaint parse_percent(std::string_view text, std::optional<double>& share) {
+sim::Result<std::optional<double>> parse_percent(std::string_view text) {
   text = trimmed(text);
   if (text.empty() || text.back() != '%') return std::nullopt;
   const std::string_view number = trimmed(text.substr(0, text.size() - 1));
@@ -74,11 +71,10 @@ Complaint parse_percent(std::string_view text, std::optional<double>& share) {
   const char* const end = number.data() + number.size();
   const auto [stop, error] = std::from_chars(number.data(), end, value);
   if (error != std::errc{} || stop != end || !(value > 0) || !(value <= kLargestPercentage)) {
-    return fmt::format("expected a percentage above 0 and up to {:.0f}, not {}", kLargestPercentage,
-                       quote(text));
+    return sim::fail(fmt::format("expected a percentage above 0 and up to {:.0f}, not {}", kLargestPercentage,
+                                 quote(text)));
   }
-  share = value / 100;
-  return std::nullopt;
+  return value / 100;
 }
 
 namespace {
@@ -107,39 +103,41 @@ sim::Frequency scaled(sim::Frequency v, double share) {
   return sim::Frequency::hz(scaled_count(v.count_hz(), share));
 }
 
-Complaint assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
-                 const sim::Range<int>& range) {
+sim::Status assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
+                   const sim::Range<int>& range) {
   if (texts.size() > kLongestList) {
-    return fmt::format("{}: a list of {} numbers; the longest allowed has {}", name, texts.size(),
-                       kLongestList);
+    return sim::fail(fmt::format("{}: a list of {} numbers; the longest allowed has {}", name, texts.size(),
+                                 kLongestList));
   }
   std::vector<int> values;
   for (const std::string_view text : texts) {
     int value = 0;
     // An element of a list has no value of before that a percentage could be taken of.
-    if (auto complaint = assign(name, text, Dialect::kFile, value, range)) return complaint;
+    if (auto assigned = assign(name, text, Dialect::kFile, value, range); !assigned) return assigned;
     values.push_back(value);
   }
   field = std::move(values);
-  return std::nullopt;
+  return {};
 }
 
-Complaint assign(std::string_view name, std::string_view text, bool& field) {
-  if (auto complaint = take(parse_bool(text), field)) return fmt::format("{}: {}", name, *complaint);
-  return std::nullopt;
+sim::Status assign(std::string_view name, std::string_view text, bool& field) {
+  const auto value = parse_bool(text);
+  if (!value) return sim::fail(sim::prefixed(name, value.error()));
+  field = *value;
+  return {};
 }
 
-Complaint assign(std::string_view name, std::string_view text, std::string& field) {
+sim::Status assign(std::string_view name, std::string_view text, std::string& field) {
   return assign_words(name, text, 256, field);
 }
 
-Complaint assign_words(std::string_view name, std::string_view text, std::size_t longest,
-                       std::string& field) {
+sim::Status assign_words(std::string_view name, std::string_view text, std::size_t longest,
+                         std::string& field) {
   if (has_control_character(text))
-    return fmt::format("{}: line breaks and control characters are not allowed", name);
-  if (text.size() > longest) return fmt::format("{}: longer than {} characters", name, longest);
+    return sim::fail(fmt::format("{}: line breaks and control characters are not allowed", name));
+  if (text.size() > longest) return sim::fail(fmt::format("{}: longer than {} characters", name, longest));
   field = text;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace infold::config

@@ -14,6 +14,7 @@
 #include "config/yaml/text.h"
 #include "config/yaml/units.h"
 #include "sim/params.h"
+#include "sim/result.h"
 #include "sim/units.h"
 
 namespace infold::config {
@@ -23,24 +24,31 @@ enum class Dialect { kFile, kCommandLine };
 
 inline constexpr std::size_t kLongestList = 1024;
 
-/// What is wrong with a value, in words without a position; nothing when it was taken.
-using Complaint = std::optional<std::string>;
-
-Parsed<int> parse_int(std::string_view text);
-Parsed<bool> parse_bool(std::string_view text);
+sim::Result<int> parse_int(std::string_view text);
+sim::Result<bool> parse_bool(std::string_view text);
 
 std::string format(int v);
 std::string format(bool v);
 std::string format(const std::vector<int>& v);
 
-Complaint parse_as(std::string_view text, Dialect dialect, int& out);
-Complaint parse_as(std::string_view text, Dialect dialect, sim::Time& out);
-Complaint parse_as(std::string_view text, Dialect dialect, sim::Bytes& out);
-Complaint parse_as(std::string_view text, Dialect dialect, sim::Bandwidth& out);
-Complaint parse_as(std::string_view text, Dialect dialect, sim::Frequency& out);
+// Errors of what follows say what is wrong with a value, in words without a place.
 
-/// "110%" of a value there is; nothing when the text is no percentage.
-Complaint parse_percent(std::string_view text, std::optional<double>& share);
+/// A whole number or quantity, of the type asked for.
+template <class T>
+sim::Result<T> parse_as(std::string_view text, Dialect dialect);
+template <>
+sim::Result<int> parse_as(std::string_view text, Dialect dialect);
+template <>
+sim::Result<sim::Time> parse_as(std::string_view text, Dialect dialect);
+template <>
+sim::Result<sim::Bytes> parse_as(std::string_view text, Dialect dialect);
+template <>
+sim::Result<sim::Bandwidth> parse_as(std::string_view text, Dialect dialect);
+template <>
+sim::Result<sim::Frequency> parse_as(std::string_view text, Dialect dialect);
+
+/// "110%" as the share of a value there is; nothing when the text is no percentage.
+sim::Result<std::optional<double>> parse_percent(std::string_view text);
 int scaled(int v, double share);
 sim::Time scaled(sim::Time v, double share);
 sim::Bytes scaled(sim::Bytes v, double share);
@@ -50,49 +58,45 @@ sim::Frequency scaled(sim::Frequency v, double share);
 /// Sets a field from text, or leaves it and says why not. On the command line a percentage is one of the
 /// value there was.
 template <class T>
-Complaint assign(std::string_view name, std::string_view text, Dialect dialect, T& field,
-                 const sim::Range<T>& range) {
-  T value{};
-  std::optional<double> share;
-  if (dialect == Dialect::kCommandLine) {
-    if (auto complaint = parse_percent(text, share)) return fmt::format("{}: {}", name, *complaint);
+sim::Status assign(std::string_view name, std::string_view text, Dialect dialect, T& field,
+                   const sim::Range<T>& range) {
+  sim::Result<std::optional<double>> share;
+  if (dialect == Dialect::kCommandLine) share = parse_percent(text);
+  if (!share) return sim::fail(sim::prefixed(name, share.error()));
+  const sim::Result<T> value = *share ? scaled(field, **share) : parse_as<T>(text, dialect);
+  if (!value) return sim::fail(sim::prefixed(name, value.error()));
+  if (!range.holds(*value)) {
+    return sim::fail(fmt::format("{} must be between {} and {}, not {}", name, format(range.min),
+                                 format(range.max), format(*value)));
   }
-  if (share) {
-    value = scaled(field, *share);
-  } else if (auto complaint = parse_as(text, dialect, value)) {
-    return fmt::format("{}: {}", name, *complaint);
-  }
-  if (!range.holds(value)) {
-    return fmt::format("{} must be between {} and {}, not {}", name, format(range.min), format(range.max),
-                       format(value));
-  }
-  field = value;
-  return std::nullopt;
+  field = *value;
+  return {};
 }
 
 /// Each element must lie in the range.
-Complaint assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
-                 const sim::Range<int>& range);
+sim::Status assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
+                   const sim::Range<int>& range);
 
 template <sim::NamedEnum E>
-Complaint assign(std::string_view name, std::string_view text, E& field) {
+sim::Status assign(std::string_view name, std::string_view text, E& field) {
   std::vector<std::string_view> known;
   for (const auto& n : names_of(field)) {
     if (n.name == text) {
       field = n.value;
-      return std::nullopt;
+      return {};
     }
     known.push_back(n.name);
   }
   std::string hint = did_you_mean(text, known);
   if (hint.empty()) hint = fmt::format(" (one of {})", fmt::join(known, ", "));
-  return fmt::format("{}: unknown value {}{}", name, quote(text), hint);
+  return sim::fail(fmt::format("{}: unknown value {}{}", name, quote(text), hint));
 }
 
-Complaint assign(std::string_view name, std::string_view text, bool& field);
-Complaint assign(std::string_view name, std::string_view text, std::string& field);
+sim::Status assign(std::string_view name, std::string_view text, bool& field);
+sim::Status assign(std::string_view name, std::string_view text, std::string& field);
 
 /// Text that people read: of bounded length, on one line, without control characters.
-Complaint assign_words(std::string_view name, std::string_view text, std::size_t longest, std::string& field);
+sim::Status assign_words(std::string_view name, std::string_view text, std::size_t longest,
+                         std::string& field);
 
 }  // namespace infold::config

@@ -38,17 +38,17 @@ class Setter {
 
   template <class T>
   void field(std::string_view name, T& field, const sim::Range<T>& range, std::string_view /*meaning*/) {
-    if (is(name)) complaint_ = assign(path_, value_, Dialect::kCommandLine, field, range);
+    if (is(name)) assigned_ = assign(path_, value_, Dialect::kCommandLine, field, range);
   }
   void field(std::string_view name, std::vector<int>& field, const sim::Range<int>& range,
              std::string_view /*meaning*/) {
-    if (is(name)) complaint_ = assign(path_, elements(value_), field, range);
+    if (is(name)) assigned_ = assign(path_, elements(value_), field, range);
   }
   template <class T>
   requires(sim::NamedEnum<T> || std::is_same_v<T, bool> ||
            std::is_same_v<T, std::string>) void field(std::string_view name, T& field,
                                                       std::string_view /*meaning*/) {
-    if (is(name)) complaint_ = assign(path_, value_, field);
+    if (is(name)) assigned_ = assign(path_, value_, field);
   }
   template <class Spec>
   void group(std::string_view name, Spec& spec) {
@@ -59,7 +59,7 @@ class Setter {
   }
 
   bool found() const { return found_; }
-  const Complaint& complaint() const { return complaint_; }
+  const sim::Status& assigned() const { return assigned_; }
 
  private:
   bool is(std::string_view name) {
@@ -72,7 +72,7 @@ class Setter {
   std::string_view value_;
   std::string prefix_;
   bool found_ = false;
-  Complaint complaint_;
+  sim::Status assigned_;
 };
 
 std::string unknown_path(std::string_view path) {
@@ -99,28 +99,28 @@ std::string unknown_path(std::string_view path) {
 
 }  // namespace
 
-std::optional<std::string> apply_override(study::SystemSpec& spec, std::string_view assignment) {
+sim::Status apply_override(study::SystemSpec& spec, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   const std::string_view path = trimmed(assignment.substr(0, equals));
   if (equals == std::string_view::npos || path.empty()) {
-    return fmt::format("--set: {} is not of the form path=value", quote(assignment));
+    return sim::fail(fmt::format("--set: {} is not of the form path=value", quote(assignment)));
   }
   const std::string_view value = trimmed(assignment.substr(equals + 1));
   if (value.empty())
-    return fmt::format("--set: {}: no value after '='", path.size() > 100 ? path.substr(0, 100) : path);
+    return sim::fail(
+        fmt::format("--set: {}: no value after '='", path.size() > 100 ? path.substr(0, 100) : path));
   Setter setter(path, value);
   spec.visit(setter);
-  if (!setter.found()) return fmt::format("--set: {}", unknown_path(path));
-  if (setter.complaint()) return fmt::format("--set: {}", *setter.complaint());
-  return std::nullopt;
+  if (!setter.found()) return sim::fail(fmt::format("--set: {}", unknown_path(path)));
+  if (!setter.assigned()) return sim::fail(sim::prefixed("--set", setter.assigned().error()));
+  return {};
 }
 
-std::optional<std::string> apply_overrides(study::SystemSpec& spec,
-                                           std::span<const std::string> assignments) {
+sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments) {
   for (const std::string& assignment : assignments) {
-    if (auto wrong = apply_override(spec, assignment)) return wrong;
+    if (auto applied = apply_override(spec, assignment); !applied) return applied;
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace infold::config

@@ -2,20 +2,20 @@
 // Same types, ranges and suggestions as in a file; a plain number of bytes needs no unit here.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "sim/result.h"
 #include "study/system_spec.h"
 
 namespace infold::config {
 
 /// Applies "gpu.hbm.bandwidth=3TB/s"; lists are written [5,4,4,5] or 5,4,4,5.
-/// Returns what is wrong ("--set: fabric.planes must be ...") and then leaves the spec unchanged.
-std::optional<std::string> apply_override(study::SystemSpec& spec, std::string_view assignment);
+/// What is wrong ("--set: fabric.planes must be ...") leaves the spec unchanged.
+sim::Status apply_override(study::SystemSpec& spec, std::string_view assignment);
 
 /// Applies all, in order, up to the first that is wrong.
-std::optional<std::string> apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments);
+sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments);
 
 }  // namespace infold::config

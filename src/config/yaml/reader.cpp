@@ -43,16 +43,15 @@ const YamlNode* MapReader::map(std::string_view name) {
   return nullptr;
 }
 
-Complaint MapReader::evaluated(std::string_view name, std::string_view text, int& value,
-                               const sim::Range<int>& range) {
+sim::Status MapReader::evaluated(std::string_view name, std::string_view text, int& value,
+                                 const sim::Range<int>& range) {
   const auto parsed = reading_.evaluate(text);
-  if (const auto* error = std::get_if<ParseError>(&parsed))
-    return fmt::format("{}: {}", name, error->message);
-  const std::int64_t number = std::get<std::int64_t>(parsed);
-  if (number < range.min || number > range.max)
-    return fmt::format("{} must be between {} and {}, not {}", name, range.min, range.max, number);
-  value = static_cast<int>(number);
-  return std::nullopt;
+  if (!parsed) return sim::fail(sim::prefixed(name, parsed.error()));
+  if (*parsed < range.min || *parsed > range.max)
+    return sim::fail(
+        fmt::format("{} must be between {} and {}, not {}", name, range.min, range.max, *parsed));
+  value = static_cast<int>(*parsed);
+  return {};
 }
 
 void MapReader::field(std::string_view name, std::vector<int>& value, const sim::Range<int>& range,
@@ -74,9 +73,8 @@ void MapReader::field(std::string_view name, std::vector<int>& value, const sim:
           item.at, fmt::format("{}: expected a whole number, not {}", name, kind_text(item.kind)));
     }
     int number = 0;
-    if (const auto complaint = assign(name, item.text, Dialect::kFile, number, range)) {
-      return report(item, complaint);
-    }
+    const auto assigned = assign(name, item.text, Dialect::kFile, number, range);
+    if (!assigned) return report(item, assigned);
     values.push_back(number);
   }
   value = std::move(values);
@@ -102,7 +100,8 @@ void MapReader::word_list(std::string_view name, std::size_t longest, std::vecto
       return reading_.complain(item.at, fmt::format("{}: expected text, not {}", name, kind_text(item.kind)));
     }
     std::string text;
-    if (const auto complaint = assign_words(name, item.text, longest, text)) return report(item, complaint);
+    const auto assigned = assign_words(name, item.text, longest, text);
+    if (!assigned) return report(item, assigned);
     texts.push_back(std::move(text));
   }
   value = std::move(texts);
@@ -126,12 +125,13 @@ void need(const YamlNode& map, std::initializer_list<std::string_view> keys, Rea
   }
 }
 
-const Diagnostic* first_problem(const ReadContext& reading) {
-  const auto earlier = [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+sim::Status ReadContext::status() const {
+  const auto earlier = [](const sim::Error& a, const sim::Error& b) {
+    return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
   };
-  const auto it = std::min_element(reading.problems.begin(), reading.problems.end(), earlier);
-  return it == reading.problems.end() ? nullptr : &*it;
+  const auto it = std::min_element(problems.begin(), problems.end(), earlier);
+  if (it == problems.end()) return {};
+  return sim::fail(*it);
 }
 
 }  // namespace infold::config

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
 #include "config/yaml/field_text.h"
+#include "config/yaml/position.h"
 #include "config/yaml/yaml_tree.h"
 #include "gpu/gpu_spec.h"
 #include "sim/params.h"
@@ -25,16 +25,18 @@ namespace infold::config {
 /// What is shared while one file is read.
 struct ReadContext {
   std::string file;
-  std::vector<Diagnostic> problems;
+  std::vector<sim::Error> problems;
   std::map<std::string, Position, std::less<>> keys;  ///< dotted path of each key in the file
   /// Reads what stands under `gpu:`, which may be a name instead of a map.
   std::function<void(const YamlNode& node, gpu::GpuSpec& spec, const std::string& path)> read_gpu;
   /// Works out a whole number written as an expression; empty where only plain numbers are allowed.
-  std::function<Parsed<std::int64_t>(std::string_view text)> evaluate;
+  std::function<sim::Result<std::int64_t>(std::string_view text)> evaluate;
 
   void complain(Position where, std::string message) {
     problems.push_back(at(file, where, std::move(message)));
   }
+  /// The first problem in the order of the file, if there is one.
+  sim::Status status() const;
 };
 
 class MapReader {
@@ -94,9 +96,10 @@ class MapReader {
   std::string path_of(std::string_view name) const {
     return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
   }
-  Complaint evaluated(std::string_view name, std::string_view text, int& value, const sim::Range<int>& range);
-  void report(const YamlNode& node, const Complaint& complaint) {
-    if (complaint) reading_.complain(node.at, *complaint);
+  sim::Status evaluated(std::string_view name, std::string_view text, int& value,
+                        const sim::Range<int>& range);
+  void report(const YamlNode& node, const sim::Status& assigned) {
+    if (!assigned) reading_.complain(node.at, assigned.error().message);
   }
 
   const YamlNode& map_;
@@ -107,8 +110,5 @@ class MapReader {
 
 /// Complains of each key that a map has not got; what is no map has been complained of.
 void need(const YamlNode& map, std::initializer_list<std::string_view> keys, ReadContext& reading);
-
-/// The first problem in the order of the file, if there is one.
-const Diagnostic* first_problem(const ReadContext& reading);
 
 }  // namespace infold::config

@@ -32,14 +32,14 @@ const embedded::File* find_preset(FileKind kind, std::string_view name) {
   return nullptr;
 }
 
-NoSource unknown_preset(FileKind kind, std::string_view name) {
+std::string why_unknown(FileKind kind, std::string_view name) {
   const std::vector<std::string> names = preset_names(kind);
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string why = fmt::format("unknown {} {}", kind_name(kind), quote(name));
   std::error_code ignored;
   for (const FileKind other : kFileKinds) {
     if (other == kind || find_preset(other, name) == nullptr) continue;
-    return {why + fmt::format(" (that is a {})", kind_name(other))};
+    return why + fmt::format(" (that is a {})", kind_name(other));
   }
   if (const auto near = nearest(name, views)) {
     why += fmt::format(" (did you mean '{}'?)", *near);
@@ -48,12 +48,12 @@ NoSource unknown_preset(FileKind kind, std::string_view name) {
   } else {
     why += fmt::format(" (there are: {})", fmt::join(names, ", "));
   }
-  return {std::move(why)};
+  return why;
 }
 
-std::variant<Source, NoSource> from_preset(FileKind kind, std::string_view name) {
+sim::Result<Source> from_preset(FileKind kind, std::string_view name) {
   const embedded::File* file = find_preset(kind, name);
-  if (file == nullptr) return unknown_preset(kind, name);
+  if (file == nullptr) return sim::fail(why_unknown(kind, name));
   const std::string shown = "presets/" + std::string(file->path);
   return Source{shown, "preset:" + shown, std::string(name), {}, true, std::string(file->text)};
 }
@@ -81,22 +81,29 @@ std::string stem_of(std::string_view reference) {
   return is_file_reference(reference) ? fs::path(reference).stem().string() : std::string(reference);
 }
 
-std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from) {
-  if (reference.find('\0') != std::string_view::npos) return NoSource{"a name can not hold a NUL byte"};
+sim::Error unread(std::string_view reference, sim::Error why) {
+  if (is_file_reference(reference)) why.place.file = reference;
+  return why;
+}
+
+sim::Result<Source> find_source(FileKind kind, std::string_view reference, const Source* from) {
+  if (reference.find('\0') != std::string_view::npos) return sim::fail("a name can not hold a NUL byte");
   if (!is_file_reference(reference)) return from_preset(kind, reference);
-  if (from != nullptr && from->embedded) return NoSource{"a preset can only refer to presets"};
+  if (from != nullptr && from->embedded) return sim::fail("a preset can only refer to presets");
   const fs::path path(reference);
   return read_source(from == nullptr || path.is_absolute() ? path : (from->folder / path).lexically_normal(),
                      kLargestFile);
 }
 
-std::variant<Source, NoSource> read_source(const fs::path& path, std::size_t largest) {
-  const auto cannot = [&](std::string_view why) { return NoSource{fmt::format("can not read it: {}", why)}; };
+sim::Result<Source> read_source(const fs::path& path, std::size_t largest) {
+  const auto cannot = [&](std::string_view why) {
+    return sim::fail(fmt::format("can not read it: {}", why));
+  };
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))
-    return NoSource{error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
-                                                                  : "no such file"};
+    return sim::fail(error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
+                                                                   : "no such file");
   if (fs::is_directory(status)) return cannot("it is a directory");
   // A pipe would block and a device might never end.
   if (!fs::is_regular_file(status)) return cannot("it is not a regular file");

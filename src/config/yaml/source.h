@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "sim/result.h"
 
 namespace infold::config {
 
@@ -26,22 +27,21 @@ struct Source {
   std::string text;
 };
 
-/// Why there is no text; the caller knows where the reference stands.
-struct NoSource {
-  std::string why;
-};
-
 /// An argument with a '/' or ending in .yaml or .yml is a file, anything else the name of a preset.
 bool is_file_reference(std::string_view reference);
 
 /// The name that what is referred to goes by, if it gives none itself.
 std::string stem_of(std::string_view reference);
 
-/// The preset or file of that kind. `from` is the source that refers to it, null for the command line.
-std::variant<Source, NoSource> find_source(FileKind kind, std::string_view reference, const Source* from);
+/// What a name or file could not be read for, placed in the file if it is one.
+sim::Error unread(std::string_view reference, sim::Error why);
+
+/// The preset or file of that kind; an error has no place, the caller knows where the reference stands.
+/// `from` is the source that refers to it, null for the command line.
+sim::Result<Source> find_source(FileKind kind, std::string_view reference, const Source* from);
 
 /// A file as it is, of at most so many bytes.
-std::variant<Source, NoSource> read_source(const std::filesystem::path& path, std::size_t largest);
+sim::Result<Source> read_source(const std::filesystem::path& path, std::size_t largest);
 
 std::vector<std::string> preset_names(FileKind kind);
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 
 namespace infold::config {
 

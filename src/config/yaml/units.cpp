@@ -97,14 +97,14 @@ std::optional<Decimal> decimal(std::string_view number) {
   return Decimal{std::move(digits), fraction.size()};
 }
 
-ParseError too_large(std::string_view text) {
-  return {fmt::format("{} is too large", quote(text))};
+sim::Failure too_large(std::string_view text) {
+  return sim::fail(fmt::format("{} is too large", quote(text)));
 }
 
 /// The number of smallest units. `text` is what the user wrote.
-Parsed<std::int64_t> multiply(std::string_view text, const Decimal& d, std::int64_t scale,
-                              std::string_view smallest) {
-  const ParseError not_whole{fmt::format("{} is not a whole number of {}", quote(text), smallest)};
+sim::Result<std::int64_t> multiply(std::string_view text, const Decimal& d, std::int64_t scale,
+                                   std::string_view smallest) {
+  const auto not_whole = sim::fail(fmt::format("{} is not a whole number of {}", quote(text), smallest));
   // No unit is finer than a 10^12th or 2^40th of another, so longer fractions can not come out whole.
   if (d.places > 40 && !d.digits.empty()) return not_whole;
   Wide value = 0;
@@ -132,7 +132,7 @@ const Unit* find(std::span<const Unit> units, std::string_view name) {
   return nullptr;
 }
 
-ParseError unknown_unit(std::string_view text, std::string_view unit, const Family& family) {
+sim::Failure unknown_unit(std::string_view text, std::string_view unit, const Family& family) {
   std::vector<std::string_view> names;
   std::string list;
   for (const Unit& u : family.units) {
@@ -142,34 +142,28 @@ ParseError unknown_unit(std::string_view text, std::string_view unit, const Fami
   }
   std::string hint = did_you_mean(unit, names);
   if (hint.empty()) hint = fmt::format(" (units: {})", list);
-  return {fmt::format("unknown unit {} in {}{}", quote(unit), quote(text), hint)};
+  return sim::fail(fmt::format("unknown unit {} in {}{}", quote(unit), quote(text), hint));
 }
 
 /// With `sizes`, a missing unit means the smallest and K, M, G, T are understood.
-Parsed<std::int64_t> parse(std::string_view raw, const Family& family, bool sizes) {
+sim::Result<std::int64_t> parse(std::string_view raw, const Family& family, bool sizes) {
   const std::string_view text = trimmed(raw);
   const Split s = split(text);
   const auto number = decimal(s.number);
   if (!number) {
-    return ParseError{fmt::format("{} is not a number with a unit (write for example '25 {}')", quote(text),
-                                  family.example)};
+    return sim::fail(fmt::format("{} is not a number with a unit (write for example '25 {}')", quote(text),
+                                 family.example));
   }
-  if (s.negative && !number->digits.empty()) return ParseError{fmt::format("{} is negative", quote(text))};
+  if (s.negative && !number->digits.empty()) return sim::fail(fmt::format("{} is negative", quote(text)));
   if (s.unit.empty()) {
     if (sizes) return multiply(text, *number, 1, family.smallest);
-    return ParseError{fmt::format("{} has no unit (write for example '{} {}')", quote(text),
-                                  s.number.size() > 20 ? "25" : s.number, family.example)};
+    return sim::fail(fmt::format("{} has no unit (write for example '{} {}')", quote(text),
+                                 s.number.size() > 20 ? "25" : s.number, family.example));
   }
   const Unit* unit = find(family.units, s.unit);
   if (unit == nullptr && sizes) unit = find(kSizeUnits, s.unit);
   if (unit == nullptr) return unknown_unit(text, s.unit, family);
   return multiply(text, *number, unit->scale, family.smallest);
-}
-
-template <class T, class Make>
-Parsed<T> as(const Parsed<std::int64_t>& parsed, Make make) {
-  if (const auto* e = std::get_if<ParseError>(&parsed)) return *e;
-  return make(std::get<std::int64_t>(parsed));
 }
 
 /// value / scale as a decimal, if it ends within a few places.
@@ -202,26 +196,24 @@ std::string shortest(std::int64_t value, const Family& family) {
 
 }  // namespace
 
-Parsed<sim::Time> parse_time(std::string_view text) {
-  return as<sim::Time>(parse(text, kTimes, false), [](std::int64_t v) { return sim::Time::ps(v); });
+sim::Result<sim::Time> parse_time(std::string_view text) {
+  return parse(text, kTimes, false).map([](std::int64_t v) { return sim::Time::ps(v); });
 }
 
-Parsed<sim::Bytes> parse_bytes(std::string_view text) {
-  return as<sim::Bytes>(parse(text, kSizes, false), [](std::int64_t v) { return sim::Bytes{v}; });
+sim::Result<sim::Bytes> parse_bytes(std::string_view text) {
+  return parse(text, kSizes, false).map([](std::int64_t v) { return sim::Bytes{v}; });
 }
 
-Parsed<sim::Bytes> parse_size(std::string_view text) {
-  return as<sim::Bytes>(parse(text, kSizes, true), [](std::int64_t v) { return sim::Bytes{v}; });
+sim::Result<sim::Bytes> parse_size(std::string_view text) {
+  return parse(text, kSizes, true).map([](std::int64_t v) { return sim::Bytes{v}; });
 }
 
-Parsed<sim::Bandwidth> parse_bandwidth(std::string_view text) {
-  return as<sim::Bandwidth>(parse(text, kRates, false),
-                            [](std::int64_t v) { return sim::Bandwidth::bytes_per_s(v); });
+sim::Result<sim::Bandwidth> parse_bandwidth(std::string_view text) {
+  return parse(text, kRates, false).map([](std::int64_t v) { return sim::Bandwidth::bytes_per_s(v); });
 }
 
-Parsed<sim::Frequency> parse_frequency(std::string_view text) {
-  return as<sim::Frequency>(parse(text, kClocks, false),
-                            [](std::int64_t v) { return sim::Frequency::hz(v); });
+sim::Result<sim::Frequency> parse_frequency(std::string_view text) {
+  return parse(text, kClocks, false).map([](std::int64_t v) { return sim::Frequency::hz(v); });
 }
 
 std::string format(sim::Time t) {

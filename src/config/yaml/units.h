@@ -4,28 +4,21 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
+#include "sim/result.h"
 #include "sim/units.h"
 
 namespace infold::config {
 
-struct ParseError {
-  std::string message;
-};
-
-template <class T>
-using Parsed = std::variant<T, ParseError>;
-
 // All require a unit, refuse what is negative, too large or not a whole number of the smallest unit.
-Parsed<sim::Time> parse_time(std::string_view text);
-Parsed<sim::Bytes> parse_bytes(std::string_view text);
-Parsed<sim::Bandwidth> parse_bandwidth(std::string_view text);
-Parsed<sim::Frequency> parse_frequency(std::string_view text);
+sim::Result<sim::Time> parse_time(std::string_view text);
+sim::Result<sim::Bytes> parse_bytes(std::string_view text);
+sim::Result<sim::Bandwidth> parse_bandwidth(std::string_view text);
+sim::Result<sim::Frequency> parse_frequency(std::string_view text);
 
 /// A size on the command line as nccl-tests takes it: a plain number is bytes, K M G T are binary,
 /// and the units of parse_bytes are fine too.
-Parsed<sim::Bytes> parse_size(std::string_view text);
+sim::Result<sim::Bytes> parse_size(std::string_view text);
 
 // The shortest text that reads back as exactly this quantity. Requires: not negative.
 std::string format(sim::Time t);

@@ -194,11 +194,12 @@ std::string_view kind_text(YamlNode::Kind kind) {
   return "?";
 }
 
-Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits) {
+sim::Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits) {
   for (const auto check : {find_text_fault, find_tab_indentation}) {
-    if (const auto fault = check(text)) return at(file, fault->at, fault->why);
+    if (const auto fault = check(text)) return sim::fail(at(file, fault->at, fault->why));
   }
-  if (const auto fault = find_many_brackets(text, limits.brackets)) return at(file, fault->at, fault->why);
+  if (const auto fault = find_many_brackets(text, limits.brackets))
+    return sim::fail(at(file, fault->at, fault->why));
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   try {
     std::istringstream in{std::string(text)};
@@ -207,14 +208,15 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, cons
     while (parser.HandleNextDocument(builder)) {
     }
     std::optional<YamlNode> root = builder.take_root();
-    if (!root || root->kind == YamlNode::Kind::kNull) return at(file, {1, 1}, "the file is empty");
+    if (!root || root->kind == YamlNode::Kind::kNull) return sim::fail(at(file, {1, 1}, "the file is empty"));
     return std::move(*root);
   } catch (const Refused& refused) {
-    return at(file, refused.at, refused.why);
+    return sim::fail(at(file, refused.at, refused.why));
   } catch (const YAML::Exception& e) {
-    return at(file, position(e.mark), fmt::format("not valid YAML: {}", shown(e.msg, kLongestReason)));
+    return sim::fail(
+        at(file, position(e.mark), fmt::format("not valid YAML: {}", shown(e.msg, kLongestReason))));
   } catch (const std::exception& e) {
-    return at(file, {1, 1}, fmt::format("not valid YAML: {}", shown(e.what(), kLongestReason)));
+    return sim::fail(at(file, {1, 1}, fmt::format("not valid YAML: {}", shown(e.what(), kLongestReason))));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/yaml/diagnostic.h"
+#include "config/yaml/position.h"
 
 namespace infold::config {
 
@@ -35,6 +35,7 @@ struct YamlLimits {
 };
 
 /// Reads one document; refuses whatever is not small, plain, valid YAML in UTF-8. `file` is for messages.
-Result<YamlNode> parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits = {});
+sim::Result<YamlNode> parse_yaml(std::string_view text, const std::string& file,
+                                 const YamlLimits& limits = {});
 
 }  // namespace infold::config

@@ -17,8 +17,8 @@ namespace infold::report {
 
 namespace {
 
-std::string because(const std::string& path) {
-  return fmt::format("can not write {}: {}", path, std::strerror(errno));
+sim::Failure because(const std::string& path) {
+  return sim::fail(fmt::format("can not write {}: {}", path, std::strerror(errno)));
 }
 
 /// What is printed goes there, and would be lost with the file that is replaced.
@@ -43,19 +43,21 @@ void use_default_rights(int file) {
 
 }  // namespace
 
-std::variant<OutputFile, std::string> OutputFile::open(const std::string& path) {
+sim::Result<OutputFile> OutputFile::open(const std::string& path) {
   namespace fs = std::filesystem;
-  if (path.empty()) return std::string("can not write a file without a name");
+  if (path.empty()) return sim::fail("can not write a file without a name");
   std::error_code error;
   // A link stays, what it leads to is replaced.
   const fs::path target = sim::file_behind(path);
   const fs::file_status status = fs::status(target, error);
-  if (status.type() == fs::file_type::none) return fmt::format("can not write {}: {}", path, error.message());
-  if (fs::is_directory(status)) return fmt::format("can not write {}: it is a folder", path);
+  if (status.type() == fs::file_type::none)
+    return sim::fail(fmt::format("can not write {}: {}", path, error.message()));
+  if (fs::is_directory(status)) return sim::fail(fmt::format("can not write {}: it is a folder", path));
   // Putting a file in the place of a device would take the device away.
   if (fs::exists(status) && !fs::is_regular_file(status))
-    return fmt::format("can not write {}: it is not a file", path);
-  if (is_standard_stream(target)) return fmt::format("can not write {}: other output goes there", path);
+    return sim::fail(fmt::format("can not write {}: it is not a file", path));
+  if (is_standard_stream(target))
+    return sim::fail(fmt::format("can not write {}: other output goes there", path));
   if (fs::exists(status) && access(target.c_str(), W_OK) != 0) return because(path);
   std::string temporary = fmt::format("{}.XXXXXX", target.string());
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
@@ -74,7 +76,7 @@ OutputFile::~OutputFile() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-std::string OutputFile::commit(std::string_view text) {
+sim::Status OutputFile::commit(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;

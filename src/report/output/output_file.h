@@ -3,15 +3,16 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
+
+#include "sim/result.h"
 
 namespace infold::report {
 
 class OutputFile {
  public:
   /// Begins the file, so that a place that can not be written is known before there is anything to write.
-  /// What is there already stays until commit(). Otherwise: why not.
-  static std::variant<OutputFile, std::string> open(const std::string& path);
+  /// What is there already stays until commit().
+  static sim::Result<OutputFile> open(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
@@ -20,8 +21,8 @@ class OutputFile {
   /// Without commit() nothing is left behind.
   ~OutputFile();
 
-  /// Writes all of it and puts it in its place; an empty string, or why it could not. Once.
-  std::string commit(std::string_view text);
+  /// Writes all of it and puts it in its place. Once.
+  sim::Status commit(std::string_view text);
 
  private:
   OutputFile(int file, std::string temporary, std::string path)

@@ -26,12 +26,12 @@ SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPo
     const std::size_t point = missing[i];
     const std::optional<PointResult> result = run_point(sweep.words(point));
     const std::lock_guard lock(storing);
-    if (!outcome.store_failed.empty()) return;
+    if (!outcome.stored) return;
     if (result) {
-      outcome.store_failed = store.put(point, sweep.values(point), *result);
-      if (outcome.store_failed.empty()) ++outcome.progress.finished;
+      outcome.stored = store.put(point, sweep.values(point), *result);
+      if (outcome.stored) ++outcome.progress.finished;
     }
-    if (!goes_on(outcome.progress) || !outcome.store_failed.empty()) stop = true;
+    if (!goes_on(outcome.progress) || !outcome.stored) stop = true;
   });
   return outcome;
 }

@@ -26,7 +26,7 @@ using SweepGoesOn = std::function<bool(const SweepProgress& progress)>;
 
 struct SweepOutcome {
   SweepProgress progress;
-  std::string store_failed;  ///< why the store takes no more; empty: it does
+  sim::Status stored;  ///< or why the store takes no more
   bool complete() const { return progress.finished == progress.points; }
 };
 

@@ -104,35 +104,38 @@ void SweepStore::Close::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-std::string SweepStore::why() const {
+sim::Failure SweepStore::failed() const {
   const int code = sqlite3_errcode(db_.get());
-  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return fmt::format("{} is in use", path_);
-  if (code == SQLITE_NOTADB) return fmt::format("{} is there and is not a sweep's database", path_);
-  return fmt::format("can not write {}: {}", path_, sqlite3_errmsg(db_.get()));
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return sim::fail(fmt::format("{} is in use", path_));
+  if (code == SQLITE_NOTADB)
+    return sim::fail(fmt::format("{} is there and is not a sweep's database", path_));
+  return sim::fail(fmt::format("can not write {}: {}", path_, sqlite3_errmsg(db_.get())));
 }
 
-std::string SweepStore::execute(const std::string& sql) const {
-  return sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK ? "" : why();
+sim::Status SweepStore::execute(const std::string& sql) const {
+  if (sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return failed();
+  return {};
 }
 
-std::string SweepStore::prepare(const std::string& sql, Statement& statement) const {
+sim::Status SweepStore::prepare(const std::string& sql, Statement& statement) const {
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
   statement.reset(raw);
-  return code == SQLITE_OK ? "" : why();
+  if (code != SQLITE_OK) return failed();
+  return {};
 }
 
-std::string SweepStore::connect() {
+sim::Status SweepStore::connect() {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(file_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(raw);
-  if (raw == nullptr) return fmt::format("can not write {}: no memory", path_);
-  if (code != SQLITE_OK) return why();
+  if (raw == nullptr) return sim::fail(fmt::format("can not write {}: no memory", path_));
+  if (code != SQLITE_OK) return failed();
   // Nothing in a folder for temporary files.
   return execute("PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
 }
 
-std::variant<SweepStore, std::string> SweepStore::open(const Options& options, const Sweep& sweep) {
+sim::Result<SweepStore> SweepStore::open(const Options& options, const Sweep& sweep) {
   SweepStore store;
   store.path_ = options.path;
   store.file_ = sim::file_behind(options.path).string();
@@ -140,47 +143,45 @@ std::variant<SweepStore, std::string> SweepStore::open(const Options& options, c
   std::error_code error;
   const auto status = std::filesystem::status(store.file_, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return fmt::format("can not write {}: it is not a file", store.path_);
+    return sim::fail(fmt::format("can not write {}: it is not a file", store.path_));
   for (const std::string_view name : kBeside) {
     const std::string beside = fmt::format("{}{}", store.file_, name);
     if (name != kMemory && is_somebodys(beside))
-      return fmt::format("{} is in the way: it is not a sweep's database or its log", beside);
+      return sim::fail(fmt::format("{} is in the way: it is not a sweep's database or its log", beside));
   }
-  std::string wrong = store.connect();
-  if (wrong.empty()) wrong = store.begin(options, sweep);
-  if (!wrong.empty()) return wrong;
+  sim::Status begun = store.connect();
+  if (begun) begun = store.begin(options, sweep);
+  if (!begun) return sim::fail_as(std::move(begun));
   return store;
 }
 
-std::string SweepStore::begin(const Options& options, const Sweep& sweep) {
+sim::Status SweepStore::begin(const Options& options, const Sweep& sweep) {
   finished_.assign(sweep.points(), false);
   Statement tables;
   if (auto e =
           prepare("SELECT count(*), sum(name IN ('sweep', 'points')) FROM sqlite_schema WHERE type = 'table'",
                   tables);
-      !e.empty())
+      !e)
     return e;
-  if (sqlite3_step(tables.get()) != SQLITE_ROW) return why();
+  if (sqlite3_step(tables.get()) != SQLITE_ROW) return failed();
   const int all = sqlite3_column_int(tables.get(), 0);
   const int ours = sqlite3_column_int(tables.get(), 1);
   tables.reset();
   if (all > 0 && (all != 2 || ours != 2))
-    return fmt::format("{} is there and is not a sweep's database", path_);
+    return sim::fail(fmt::format("{} is there and is not a sweep's database", path_));
   if (all > 0 && options.fresh) {
-    if (auto e = execute("DROP VIEW IF EXISTS results; DROP TABLE points; DROP TABLE sweep"); !e.empty())
-      return e;
+    if (auto e = execute("DROP VIEW IF EXISTS results; DROP TABLE points; DROP TABLE sweep"); !e) return e;
   }
-  if (auto e = all == 0 || options.fresh ? create(options, sweep) : go_on(options, sweep); !e.empty())
-    return e;
+  if (auto e = all == 0 || options.fresh ? create(options, sweep) : go_on(options, sweep); !e) return e;
   // Not before now: a file that is refused stays as it is. Losing power may lose the last points, never what
   // was before them; ending the process loses nothing.
-  if (auto e = execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"); !e.empty()) return e;
+  if (auto e = execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"); !e) return e;
   std::string places = "?";
   for (std::size_t i = 0; i < column_names_.size() + 3; ++i) places += ", ?";
   return prepare(fmt::format("INSERT INTO points VALUES ({})", places), insert_);
 }
 
-std::string SweepStore::create(const Options& options, const Sweep& sweep) {
+sim::Status SweepStore::create(const Options& options, const Sweep& sweep) {
   return execute(
       fmt::format("BEGIN; {}INSERT INTO sweep VALUES ('schema', '{}'), ('name', {}), ('summary', {}), "
                   "('points', '{}'), ('identity', {}), ('made_by', {}); COMMIT",
@@ -199,36 +200,37 @@ std::string SweepStore::tables(std::string_view database) const {
       database, columns);
 }
 
-std::string SweepStore::go_on(const Options& options, const Sweep& sweep) {
+sim::Status SweepStore::go_on(const Options& options, const Sweep& sweep) {
   Statement facts;
-  if (auto e = prepare("SELECT key, value FROM sweep", facts); !e.empty()) return e;
+  if (auto e = prepare("SELECT key, value FROM sweep", facts); !e) return e;
   while (sqlite3_step(facts.get()) == SQLITE_ROW) {
     const std::string key = text_of(facts.get(), 0);
     const std::string value = text_of(facts.get(), 1);
     if (key == "identity" && value != sweep.identity()) {
-      return fmt::format("{} holds another sweep ({}); take --fresh to throw it away, or another --out",
-                         path_, shortened(difference(value, sweep.identity())));
+      return sim::fail(
+          fmt::format("{} holds another sweep ({}); take --fresh to throw it away, or another --out", path_,
+                      shortened(difference(value, sweep.identity()))));
     }
     if (key == "made_by" && value != options.made_by) {
-      return fmt::format(
+      return sim::fail(fmt::format(
           "{} was made by another build of infold ({}, this is {}); take --fresh to throw it away, or "
           "another --out",
-          path_, value, options.made_by);
+          path_, value, options.made_by));
     }
   }
   Statement rows;
-  if (auto e = prepare("SELECT point FROM points", rows); !e.empty()) return e;
+  if (auto e = prepare("SELECT point FROM points", rows); !e) return e;
   int code = 0;
   while ((code = sqlite3_step(rows.get())) == SQLITE_ROW) {
     const auto point = static_cast<std::size_t>(sqlite3_column_int64(rows.get(), 0));
     if (point < finished_.size()) finished_[point] = true;
   }
-  if (code != SQLITE_DONE) return why();
+  if (code != SQLITE_DONE) return failed();
   return execute(fmt::format("REPLACE INTO sweep VALUES ('name', {}), ('summary', {})", sql_text(sweep.name),
                              sql_text(sweep.summary)));
 }
 
-std::string SweepStore::put(std::size_t point, const std::vector<std::string>& values,
+sim::Status SweepStore::put(std::size_t point, const std::vector<std::string>& values,
                             const PointResult& result) {
   sqlite3_stmt* s = insert_.get();
   int index = 0;
@@ -241,15 +243,16 @@ std::string SweepStore::put(std::size_t point, const std::vector<std::string>& v
   } else {
     bind_text(s, ++index, result.result);
   }
-  std::string wrong = sqlite3_step(s) == SQLITE_DONE ? "" : why();
+  sim::Status kept;
+  if (sqlite3_step(s) != SQLITE_DONE) kept = failed();
   sqlite3_reset(s);
-  if (wrong.empty()) finished_[point] = true;
-  return wrong;
+  if (kept) finished_[point] = true;
+  return kept;
 }
 
-std::string SweepStore::read(const std::function<void(std::size_t, PointResult)>& take) const {
+sim::Status SweepStore::read(const std::function<void(std::size_t, PointResult)>& take) const {
   Statement rows;
-  if (auto e = prepare("SELECT point, status, message, result FROM points ORDER BY point", rows); !e.empty())
+  if (auto e = prepare("SELECT point, status, message, result FROM points ORDER BY point", rows); !e)
     return e;
   int code = 0;
   while ((code = sqlite3_step(rows.get())) == SQLITE_ROW) {
@@ -261,10 +264,11 @@ std::string SweepStore::read(const std::function<void(std::size_t, PointResult)>
                        .result = text_of(rows.get(), 3)};
     take(static_cast<std::size_t>(sqlite3_column_int64(rows.get(), 0)), std::move(result));
   }
-  return code == SQLITE_DONE ? "" : why();
+  if (code != SQLITE_DONE) return failed();
+  return {};
 }
 
-std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::string_view rows) {
+sim::Status SweepStore::finish(const std::vector<ResultColumn>& columns, std::string_view rows) {
   std::string select = "SELECT p.point";
   for (const std::string& name : column_names_) select += fmt::format(", p.{}", sql_name(name));
   select += ", p.status";
@@ -279,20 +283,21 @@ std::string SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
   // in its place it is there whole or not at all.
   const std::string copy = file_ + kCopy;
   std::remove(copy.c_str());
-  std::string made = execute(
+  sim::Status made = execute(
       fmt::format("ATTACH {} AS done; BEGIN; {}CREATE VIEW done.results AS {} ORDER BY p.point; "
                   "INSERT INTO done.sweep SELECT * FROM main.sweep; "
                   "INSERT INTO done.points SELECT * FROM main.points ORDER BY point; COMMIT; DETACH done",
                   sql_text(copy), tables("done"), select));
   insert_.reset();  // a connection with a statement does not close
   db_.reset();      // takes the log away, so that none is left that does not belong to the new file
-  if (!made.empty()) {
+  if (!made) {
     std::remove(copy.c_str());
     return made;
   }
   std::error_code error;
   std::filesystem::rename(copy, file_, error);
-  return error ? fmt::format("can not write {}: {}", path_, error.message()) : "";
+  if (error) return sim::fail(fmt::format("can not write {}: {}", path_, error.message()));
+  return {};
 }
 
 }  // namespace infold::study

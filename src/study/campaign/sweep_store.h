@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "sim/result.h"
 #include "study/campaign/sweep.h"
 
 struct sqlite3;
@@ -50,23 +50,23 @@ class SweepStore {
   static constexpr const char* kCopy = ".new";
   static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
                                                               ".new-journal"};
-  /// Creates the database, or opens that of the same sweep; one behind a link stays there. Otherwise: why
-  /// not. One process at a time.
-  static std::variant<SweepStore, std::string> open(const Options& options, const Sweep& sweep);
+  /// Creates the database, or opens that of the same sweep; one behind a link stays there. One process at a
+  /// time.
+  static sim::Result<SweepStore> open(const Options& options, const Sweep& sweep);
 
   SweepStore(SweepStore&&) noexcept = default;
   SweepStore& operator=(SweepStore&&) noexcept = default;
 
   /// For each point, whether it has a result.
   const std::vector<bool>& finished() const { return finished_; }
-  /// Keeps a result for good; empty, or why it could not: nothing is lost then. Requires: not finished.
-  std::string put(std::size_t point, const std::vector<std::string>& values, const PointResult& result);
-  /// All results in the order of points; empty, or why they could not be read.
-  std::string read(const std::function<void(std::size_t point, PointResult result)>& take) const;
+  /// Keeps a result for good; nothing is lost if it cannot. Requires: not finished.
+  sim::Status put(std::size_t point, const std::vector<std::string>& values, const PointResult& result);
+  /// All results in the order of points.
+  sim::Status read(const std::function<void(std::size_t point, PointResult result)>& take) const;
   /// The sweep is complete: adds the view `results` with these columns of each of the rows that results have
   /// under `rows` (empty: a result is a row), and makes the file the same bytes whatever order points came
-  /// in. Closes it: nothing may follow. Empty, or why it could not be done.
-  std::string finish(const std::vector<ResultColumn>& columns, std::string_view rows);
+  /// in. Closes it: nothing may follow.
+  sim::Status finish(const std::vector<ResultColumn>& columns, std::string_view rows);
 
  private:
   struct Close {
@@ -76,14 +76,15 @@ class SweepStore {
   using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
   SweepStore() = default;
-  std::string connect();
-  std::string begin(const Options& options, const Sweep& sweep);
-  std::string create(const Options& options, const Sweep& sweep);
-  std::string go_on(const Options& options, const Sweep& sweep);
+  sim::Status connect();
+  sim::Status begin(const Options& options, const Sweep& sweep);
+  sim::Status create(const Options& options, const Sweep& sweep);
+  sim::Status go_on(const Options& options, const Sweep& sweep);
   std::string tables(std::string_view database) const;
-  std::string execute(const std::string& sql) const;
-  std::string prepare(const std::string& sql, Statement& statement) const;
-  std::string why() const;
+  sim::Status execute(const std::string& sql) const;
+  sim::Status prepare(const std::string& sql, Statement& statement) const;
+  /// What SQLite complains of.
+  sim::Failure failed() const;
 
   std::string path_;  // as it was named, for messages
   std::string file_;  // which it leads to

@@ -68,16 +68,6 @@ std::pair<sim::Time, int> time_until(const std::vector<sim::Time>& ends, sim::Ti
   return {ends[static_cast<std::size_t>(count - 1)] / count, static_cast<int>(count)};
 }
 
-/// Why a run did not come to its end.
-struct Stopped {
-  bool interrupted = false;
-  std::vector<std::string> waiting;  // for one another, otherwise
-};
-BesideOutcome outcome_of(Stopped stopped) {
-  if (stopped.interrupted) return Interrupted{};
-  return Deadlock{std::move(stopped.waiting)};
-}
-
 /// A machine with both on it, or one of them.
 class Scene {
  public:
@@ -92,7 +82,7 @@ class Scene {
   }
 
   /// Either number may be 0. Collectives go on as long as there are kernels.
-  std::optional<Stopped> run(int kernels, int collectives, const KeepGoing& keep_going) {
+  sim::Status run(int kernels, int collectives, const KeepGoing& keep_going) {
     if (collectives > 0) {
       collective_.iterations = collectives;
       std::vector<int> gpus(static_cast<std::size_t>(collective_.gpus));
@@ -107,13 +97,12 @@ class Scene {
       return std::all_of(kernels_.begin(), kernels_.end(), [](const auto& k) { return k->done(); });
     };
     while (machine_.events().run(kEventsBetweenLooks)) {
-      if (keep_going && !keep_going(0)) return Stopped{.interrupted = true, .waiting = {}};
+      if (keep_going && !keep_going(0)) return sim::interrupted();
       if (kernels > 0 && collectives > 0 && kernels_done()) collectives_->stop();
     }
-    if (!kernels_done() || (collectives > 0 && !collectives_->done()))
-      return Stopped{.interrupted = false, .waiting = who_waits()};
+    if (!kernels_done() || (collectives > 0 && !collectives_->done())) return sim::deadlock(who_waits());
     INFOLD_CHECK(machine_.quiet(), "after the run nothing is in flight and all credits are home");
-    return std::nullopt;
+    return {};
   }
 
   sim::Time kernel_time() const {
@@ -148,13 +137,14 @@ class Scene {
   std::vector<std::unique_ptr<Kernels>> kernels_;
 };
 
-std::optional<std::string> refuse(const BesideJob& job) {
-  if (auto why = refuse(job.kernel)) return why;
-  if (auto why = refuse(job.collective)) return why;
+sim::Status check_beside(const BesideJob& job) {
+  if (auto kernel = check_kernel(job.kernel); !kernel) return kernel;
+  if (auto why = refuse(job.collective)) return sim::fail(std::move(*why));
   const int sms = job.collective.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
-    return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
-  return std::nullopt;
+    return sim::fail(
+        fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
+  return {};
 }
 
 /// So many of the one as take as long as two of the other.
@@ -165,23 +155,23 @@ int times_to_cover(sim::Time one, sim::Time other, int most) {
 
 }  // namespace
 
-BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse(job)) return JobRefused{std::move(*why)};
+sim::Result<BesideResult> run(const BesideJob& job, const KeepGoing& keep_going) {
+  if (auto checked = check_beside(job); !checked) return sim::fail_as(std::move(checked));
   const coll::Program program = program_of(job.collective);
   const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
   r.sms = program.sms();
 
   Scene only_collective(job, program, burst);
-  if (auto failed = only_collective.run(0, 2, keep_going)) return outcome_of(*failed);
+  if (auto ran = only_collective.run(0, 2, keep_going); !ran) return sim::fail_as(std::move(ran));
   const sim::Time one_collective = only_collective.collective_time().first;
   Scene first_look(job, program, burst);
-  if (auto failed = first_look.run(2, 0, keep_going)) return outcome_of(*failed);
+  if (auto ran = first_look.run(2, 0, keep_going); !ran) return sim::fail_as(std::move(ran));
 
   // Beside each other for as long as two of the longer one, and one kernel to begin with.
   const int kernels = 1 + times_to_cover(first_look.kernel_time(), one_collective, kMostKernels);
   Scene both(job, program, burst);
-  if (auto failed = both.run(kernels, kMostCollectives, keep_going)) return outcome_of(*failed);
+  if (auto ran = both.run(kernels, kMostCollectives, keep_going); !ran) return sim::fail_as(std::move(ran));
   r.kernel = both.kernel_time();
   r.kernels = kernels - 1;
   std::tie(r.collective, r.collectives) = both.collective_time(both.kernels_ended());
@@ -190,10 +180,11 @@ BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
 
   // As many alone, so that nothing else differs.
   Scene alone(job, program, burst);
-  if (auto failed = alone.run(kernels, 0, keep_going)) return outcome_of(*failed);
+  if (auto ran = alone.run(kernels, 0, keep_going); !ran) return sim::fail_as(std::move(ran));
   r.kernel_alone = alone.kernel_time();
   Scene collectives_alone(job, program, burst);
-  if (auto failed = collectives_alone.run(0, r.collectives, keep_going)) return outcome_of(*failed);
+  if (auto ran = collectives_alone.run(0, r.collectives, keep_going); !ran)
+    return sim::fail_as(std::move(ran));
   r.collective_alone = collectives_alone.collective_time().first;
   return r;
 }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <variant>
 
 #include "gpu/memory/memory_system.h"
 #include "gpu/sm/actor.h"
@@ -34,8 +33,6 @@ struct BesideResult {
   double collective_slowdown() const { return collective.in_s() / collective_alone.in_s() - 1; }
 };
 
-using BesideOutcome = std::variant<BesideResult, JobRefused, Deadlock, Interrupted>;
-
-BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going);
+sim::Result<BesideResult> run(const BesideJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

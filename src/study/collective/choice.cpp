@@ -172,8 +172,7 @@ Trial simulated(const CollectiveJob& job, std::function<bool()> keep_going) {
     once.trace.reset();
     once.fault.reset();
     const auto outcome = run(once, [&](double) { return !keep_going || keep_going(); });
-    const auto* result = std::get_if<CollectiveResult>(&outcome);
-    return result == nullptr ? sim::Time::never() : result->time;
+    return outcome ? outcome->time : sim::Time::never();
   };
 }
 

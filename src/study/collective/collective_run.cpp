@@ -324,12 +324,12 @@ struct Prepared {
   std::vector<std::vector<int>> groups;
   std::vector<coll::Program> programs;
 };
-std::variant<Prepared, JobRefused> prepare(const CollectiveJob& job) {
-  if (auto why = refuse_request(job)) return JobRefused{std::move(*why)};
+sim::Result<Prepared> prepare(const CollectiveJob& job) {
+  if (auto why = refuse_request(job)) return sim::fail(std::move(*why));
   const auto& machine = job.system->machine;
   Prepared p{std::get<net::Blueprint>(net::draw(machine.fabric, machine.gpus)), groups_of(job), {}};
   for (const auto& gpus : p.groups) p.programs.push_back(program_for(job, gpus, p.blueprint));
-  if (auto why = refuse_program(job, p.programs.front())) return JobRefused{std::move(*why)};
+  if (auto why = refuse_program(job, p.programs.front())) return sim::fail(std::move(*why));
   return p;
 }
 
@@ -347,12 +347,12 @@ std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
 
 std::optional<std::string> refuse(const CollectiveJob& job) {
   auto prepared = prepare(job);
-  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(refused->why);
+  if (!prepared) return std::move(prepared.error().message);
   return std::nullopt;
 }
 
 coll::Program program_of(const CollectiveJob& job) {
-  return std::get<Prepared>(prepare(job)).programs.front();
+  return prepare(job)->programs.front();
 }
 
 void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
@@ -364,8 +364,8 @@ void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   if (job.fault) return run_with_fault(job, keep_going);
   auto prepared = prepare(job);
-  if (auto* refused = std::get_if<JobRefused>(&prepared)) return std::move(*refused);
-  const auto& [blueprint, groups, programs] = std::get<Prepared>(prepared);
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  const auto& [blueprint, groups, programs] = *prepared;
   const sim::Bytes burst = choose_burst(job, programs, groups, net::Routes(blueprint));
   gpu::Machine machine(
       job.system->machine,
@@ -379,9 +379,9 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   }
   Bench bench(job, machine, programs, groups, trace ? &*trace : nullptr);
   if (sampler) sampler->start();
-  if (!bench.run(keep_going)) return Interrupted{};
+  if (!bench.run(keep_going)) return sim::interrupted();
   if (sampler) sampler->finish();
-  if (!bench.done()) return Deadlock{bench.who_waits()};
+  if (!bench.done()) return sim::deadlock(bench.who_waits());
   INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
 
   CollectiveResult result = read_counters(job, bench, machine, programs.front());

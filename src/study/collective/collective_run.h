@@ -5,12 +5,12 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "coll/algo/algorithms.h"
 #include "coll/dtype.h"
 #include "coll/program/values.h"
+#include "sim/result.h"
 #include "sim/trace.h"
 #include "sim/units.h"
 #include "study/collective/burst_choice.h"
@@ -106,18 +106,7 @@ struct CollectiveResult {
   void take_time(const CollectiveJob& job, sim::Time t);
 };
 
-/// The job can not be run as asked: bad input.
-struct JobRefused {
-  std::string why;
-};
-/// Nothing can happen any more and work is unfinished: who waits for whom.
-struct Deadlock {
-  std::vector<std::string> waiting;
-};
-/// The caller asked to stop.
-struct Interrupted {};
-
-using CollectiveOutcome = std::variant<CollectiveResult, JobRefused, Deadlock, Interrupted>;
+using CollectiveOutcome = sim::Result<CollectiveResult>;
 
 /// Called now and then with the share that is done; false asks to stop.
 using KeepGoing = std::function<bool(double share)>;

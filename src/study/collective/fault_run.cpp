@@ -33,18 +33,17 @@ KeepGoing part_of_two(const KeepGoing& keep_going, double done) {
 
 }  // namespace
 
-std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fault& fault) {
+sim::Result<SystemSpec> without(const SystemSpec& system, const Fault& fault) {
   SystemSpec left = system;
   net::FabricSpec& fabric = left.machine.fabric;
   const auto plane = static_cast<std::size_t>(fault.plane);
   if (fabric.topology != net::Topology::kSwitchPlanes)
-    return JobRefused{
-        fmt::format("--fail: the fabric of {} has no switch planes, so none can fail", system.name)};
+    return sim::fail(
+        fmt::format("--fail: the fabric of {} has no switch planes, so none can fail", system.name));
   if (fault.plane >= fabric.planes)
-    return JobRefused{
-        fmt::format("--fail: there is no plane {}, they are 0 to {}", plane, fabric.planes - 1)};
+    return sim::fail(fmt::format("--fail: there is no plane {}, they are 0 to {}", plane, fabric.planes - 1));
   if (std::ranges::find(fabric.failed_planes, fault.plane) != fabric.failed_planes.end())
-    return JobRefused{fmt::format("--fail: plane {} is out of order already", plane)};
+    return sim::fail(fmt::format("--fail: plane {} is out of order already", plane));
   std::vector<int>& links = fabric.links_per_plane;
   if (links.size() == 1) links.assign(static_cast<std::size_t>(fabric.planes), links.front());
   if (fault.what == Fault::What::kLink && links[plane] > 1) {
@@ -52,20 +51,20 @@ std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fau
   } else {
     fabric.failed_planes.push_back(fault.plane);
   }
-  if (auto refusal = check(left)) return JobRefused{fmt::format("--fail: {}", refusal->why)};
+  if (auto refusal = check(left)) return sim::fail(fmt::format("--fail: {}", refusal->why));
   return left;
 }
 
 std::optional<std::string> refuse_second_try(const CollectiveJob& job) {
   auto reduced = without(*job.system, *job.fault);
-  if (auto* refused = std::get_if<JobRefused>(&reduced)) return std::move(refused->why);
-  return refuse(second_try(job, std::get<SystemSpec>(reduced), {}));
+  if (!reduced) return std::move(reduced.error().message);
+  return refuse(second_try(job, *reduced, {}));
 }
 
 CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse_second_try(job)) return JobRefused{std::move(*why)};
+  if (auto why = refuse_second_try(job)) return sim::fail(std::move(*why));
   const Fault& fault = *job.fault;
-  const auto left = std::get<SystemSpec>(without(*job.system, fault));
+  const SystemSpec left = *without(*job.system, fault);
   const FaultSpec& spec = job.system->fault;
   const sim::Time later = fault.at + spec.notice + spec.reroute;
   CollectiveJob again = second_try(job, left, later);
@@ -75,21 +74,19 @@ CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep
   CollectiveJob alone = job;
   alone.fault.reset();
   auto outcome = run(alone, part_of_two(keep_going, 0));
-  auto* undisturbed = std::get_if<CollectiveResult>(&outcome);
-  if (undisturbed == nullptr) return outcome;
-  FaultReport report{.undisturbed = undisturbed->time, .lost = {}, .finished_by = job.algorithm};
-  if (undisturbed->time <= fault.at) {
-    undisturbed->fault = report;
+  if (!outcome) return outcome;
+  FaultReport report{.undisturbed = outcome->time, .lost = {}, .finished_by = job.algorithm};
+  if (outcome->time <= fault.at) {
+    outcome->fault = report;
     return outcome;
   }
   outcome = run(again, part_of_two(keep_going, 0.5));
-  auto* result = std::get_if<CollectiveResult>(&outcome);
-  if (result == nullptr) return outcome;
+  if (!outcome) return outcome;
   report.hit = true;
-  report.lost = later + result->time - report.undisturbed;
+  report.lost = later + outcome->time - report.undisturbed;
   report.finished_by = again.algorithm;
-  result->fault = report;
-  result->take_time(job, later + result->time);
+  outcome->fault = report;
+  outcome->take_time(job, later + outcome->time);
   return outcome;
 }
 

@@ -9,7 +9,7 @@
 namespace infold::study {
 
 /// The system without what fails, or why it can not do without.
-std::variant<SystemSpec, JobRefused> without(const SystemSpec& system, const Fault& fault);
+sim::Result<SystemSpec> without(const SystemSpec& system, const Fault& fault);
 
 /// Why the collective can not begin again after its fault, if so. Requires: job.fault.
 std::optional<std::string> refuse_second_try(const CollectiveJob& job);

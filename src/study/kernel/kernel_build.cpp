@@ -173,30 +173,32 @@ sim::Bytes footprint(const KernelJob& job) {
   return sim::Bytes{static_cast<std::int64_t>(std::min(bytes, 1e18))};
 }
 
-std::optional<std::string> refuse(const KernelJob& job) {
+sim::Status check_kernel(const KernelJob& job) {
   const sim::Bytes bytes = footprint(job);
   const auto gib = [](sim::Bytes b) { return static_cast<double>(b.count()) / (1 << 30); };
   if (bytes > job.gpu->hbm.capacity) {
-    return fmt::format("the kernel's tensors take {:.2f} GiB, and the memory of {} has {:.2f} GiB",
-                       gib(bytes), job.gpu->name, gib(job.gpu->hbm.capacity));
+    return sim::fail(fmt::format("the kernel's tensors take {:.2f} GiB, and the memory of {} has {:.2f} GiB",
+                                 gib(bytes), job.gpu->name, gib(job.gpu->hbm.capacity)));
   }
-  if (auto refusal = gpu::check(*job.gpu)) return fmt::format("gpu.{}: {}", refusal->path, refusal->why);
+  if (auto refusal = gpu::check(*job.gpu))
+    return sim::fail(fmt::format("gpu.{}: {}", refusal->path, refusal->why));
   if (job.sms_taken + job.sms_reserved >= job.gpu->sms) {
-    return fmt::format("{} SMs taken and {} reserved leave none of the {} of {} to compute on", job.sms_taken,
-                       job.sms_reserved, job.gpu->sms, job.gpu->name);
+    return sim::fail(fmt::format("{} SMs taken and {} reserved leave none of the {} of {} to compute on",
+                                 job.sms_taken, job.sms_reserved, job.gpu->sms, job.gpu->name));
   }
   const auto* gemm = std::get_if<GemmKernel>(&job.kernel);
   if (gemm != nullptr && gemm->tile_m > 0 && !tile_fits(job, *gemm)) {
-    return fmt::format("a tile of {}x{} does not fit an SM of {}", gemm->tile_m, gemm->tile_n, job.gpu->name);
+    return sim::fail(
+        fmt::format("a tile of {}x{} does not fit an SM of {}", gemm->tile_m, gemm->tile_n, job.gpu->name));
   }
   const auto* stream = std::get_if<StreamKernelJob>(&job.kernel);
   if (stream != nullptr && stream->grid == GridChoice::kTogether && job.sms_taken > job.sms_reserved) {
-    return fmt::format(
+    return sim::fail(fmt::format(
         "a grid that must be resident together waits for the {} SMs taken, and they are taken for good (see "
         "--grid free)",
-        job.sms_taken);
+        job.sms_taken));
   }
-  return std::nullopt;
+  return {};
 }
 
 KernelPlan build(const KernelJob& job, gpu::Core& core) {

@@ -7,6 +7,7 @@
 
 #include "gpu/kernel/kernel_list.h"
 #include "gpu/sm/core.h"
+#include "sim/result.h"
 #include "study/kernel/kernel_run.h"
 
 namespace infold::study {
@@ -27,7 +28,7 @@ struct KernelPlan {
 /// Bytes of all tensors of the job.
 sim::Bytes footprint(const KernelJob& job);
 /// Why a job can not be run as asked.
-std::optional<std::string> refuse(const KernelJob& job);
+sim::Status check_kernel(const KernelJob& job);
 /// Requires: !refuse(job).
 KernelPlan build(const KernelJob& job, gpu::Core& core);
 

@@ -43,7 +43,7 @@ class Run final : public sim::Handler {
         core_(*job.gpu, events_, {.contention = job.contention, .reserved_sms = job.sms_reserved}),
         squatter_(core_) {}
 
-  KernelOutcome run(const KeepGoing& keep_going) {
+  sim::Result<KernelResult> run(const KeepGoing& keep_going) {
     if (job_.sms_taken > 0) take_sms();
     KernelPlan plan = build(job_, core_);
     // Benchmarks repeat a kernel on the same data; what is left of them in L2 matters where they nearly fit.
@@ -52,8 +52,8 @@ class Run final : public sim::Handler {
       const Mark mark = now();
       start(plan);
       while (!finished_) {
-        if (keep_going && !keep_going(0)) return Interrupted{};
-        if (!events_.run(1 << 20) && !finished_) return Deadlock{core_.dispatcher().who_waits()};
+        if (keep_going && !keep_going(0)) return sim::interrupted();
+        if (!events_.run(1 << 20) && !finished_) return sim::deadlock(core_.dispatcher().who_waits());
       }
       if (iteration == 1) read_counters(mark, plan);
     }
@@ -126,8 +126,8 @@ class Run final : public sim::Handler {
 
 }  // namespace
 
-KernelOutcome run(const KernelJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse(job)) return JobRefused{std::move(*why)};
+sim::Result<KernelResult> run(const KernelJob& job, const KeepGoing& keep_going) {
+  if (auto checked = check_kernel(job); !checked) return sim::fail_as(std::move(checked));
   return Run(job).run(keep_going);
 }
 

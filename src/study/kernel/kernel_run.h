@@ -15,6 +15,7 @@
 #include "gpu/kernel/tile_plan.h"
 #include "gpu/sm/actor.h"
 #include "sim/params.h"
+#include "sim/result.h"
 #include "study/collective/collective_run.h"
 
 namespace infold::study {
@@ -127,8 +128,6 @@ struct KernelResult {
   std::uint64_t events = 0;
 };
 
-using KernelOutcome = std::variant<KernelResult, JobRefused, Deadlock, Interrupted>;
-
-KernelOutcome run(const KernelJob& job, const KeepGoing& keep_going);
+sim::Result<KernelResult> run(const KernelJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

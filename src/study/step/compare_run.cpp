@@ -30,7 +30,7 @@ std::optional<double> repaired(double slowdown, double ring_slowdown) {
   return 1 - slowdown / ring_slowdown;
 }
 
-CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going) {
+sim::Result<CompareResult> run(const CompareJob& job, const KeepGoing& keep_going) {
   CompareResult result;
   std::vector<StepJob> jobs;
   for (const Method& m : job.methods) {
@@ -53,16 +53,14 @@ CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going) {
     if (job.step.trace) jobs[i].trace = job.step.trace->shared_by(result.rows.size());
     if (i >= result.rows.size()) jobs[i].trace.reset();
   }
-  std::vector<StepOutcome> outcomes = run_all(jobs, job.threads, keep_going);
-  for (StepOutcome& o : outcomes) {
-    if (auto* refused = std::get_if<JobRefused>(&o)) return std::move(*refused);
-    if (auto* deadlock = std::get_if<Deadlock>(&o)) return std::move(*deadlock);
-    if (std::holds_alternative<Interrupted>(o)) return Interrupted{};
+  std::vector<sim::Result<StepResult>> outcomes = run_all(jobs, job.threads, keep_going);
+  for (sim::Result<StepResult>& o : outcomes) {
+    if (!o) return sim::fail_as(std::move(o));
   }
-  result.ring_slowdown = std::get<StepResult>(outcomes[baseline]).slowdown();
+  result.ring_slowdown = outcomes[baseline]->slowdown();
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     CompareRow& row = result.rows[i];
-    row.result = std::move(std::get<StepResult>(outcomes[i]));
+    row.result = std::move(*outcomes[i]);
     const CompareRow& sequential = result.rows[i / kVariantNames.size() * kVariantNames.size()];
     row.speedup_vs_sequential = sequential.result.step().in_s() / row.result.step().in_s();
     row.repaired = repaired(row.result.slowdown(), result.ring_slowdown);

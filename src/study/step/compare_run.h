@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "sim/params.h"
+#include "sim/result.h"
 #include "study/collective/method.h"
 #include "study/step/step_run.h"
 
@@ -50,8 +50,6 @@ StepJob variant_of(StepJob step, const Method& method, Variant variant);
 /// The part of overlapped ring's slow-down that is gone.
 std::optional<double> repaired(double slowdown, double ring_slowdown);
 
-using CompareOutcome = std::variant<CompareResult, JobRefused, Deadlock, Interrupted>;
-
-CompareOutcome run(const CompareJob& job, const KeepGoing& keep_going);
+sim::Result<CompareResult> run(const CompareJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

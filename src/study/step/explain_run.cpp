@@ -61,7 +61,7 @@ std::string percent(double v) {
 
 }  // namespace
 
-ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going) {
+sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going) {
   std::vector<StepJob> jobs = {job.step};
   // Late GPUs do not all do the same. What is compared with them must be simulated as they are.
   if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
@@ -72,15 +72,11 @@ ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going) {
     without[c] = jobs.size();
     jobs.push_back(std::move(step));
   }
-  std::vector<StepOutcome> outcomes = run_all(jobs, job.threads, keep_going);
-  for (StepOutcome& o : outcomes) {
-    if (auto* refused = std::get_if<JobRefused>(&o)) return std::move(*refused);
-    if (auto* deadlock = std::get_if<Deadlock>(&o)) return std::move(*deadlock);
-    if (std::holds_alternative<Interrupted>(o)) return Interrupted{};
+  std::vector<sim::Result<StepResult>> outcomes = run_all(jobs, job.threads, keep_going);
+  for (sim::Result<StepResult>& o : outcomes) {
+    if (!o) return sim::fail_as(std::move(o));
   }
-  const auto slowdown = [&](std::size_t i) {
-    return in_millionths(std::get<StepResult>(outcomes[i]).slowdown());
-  };
+  const auto slowdown = [&](std::size_t i) { return in_millionths(outcomes[i]->slowdown()); };
   ExplainResult result;
   result.slowdown = slowdown(0);
   double explained = 0;
@@ -91,7 +87,7 @@ ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going) {
     explained += part;
     result.parts.push_back({cause, part});
   }
-  result.result = std::move(std::get<StepResult>(outcomes[0]));
+  result.result = std::move(*outcomes[0]);
   return result;
 }
 

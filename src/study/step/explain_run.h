@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "sim/params.h"
+#include "sim/result.h"
 #include "study/step/step_run.h"
 
 namespace infold::study {
@@ -45,9 +45,7 @@ struct ExplainJob {
   int threads = 0;
 };
 
-using ExplainOutcome = std::variant<ExplainResult, JobRefused, Deadlock, Interrupted>;
-
-ExplainOutcome run(const ExplainJob& job, const KeepGoing& keep_going);
+sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
 
 /// What a person would say. `collective` is what is reduced with, `sms` what the GPU has.
 std::string in_words(const ExplainResult& explained, const std::string& collective, int sms);

@@ -21,8 +21,9 @@ void in_parallel(std::size_t count, int threads, const std::function<void(std::s
   take_turns();
 }
 
-std::vector<StepOutcome> run_all(std::span<const StepJob> jobs, int threads, const KeepGoing& keep_going) {
-  std::vector<StepOutcome> outcomes(jobs.size(), StepOutcome{Interrupted{}});
+std::vector<sim::Result<StepResult>> run_all(std::span<const StepJob> jobs, int threads,
+                                             const KeepGoing& keep_going) {
+  std::vector<sim::Result<StepResult>> outcomes(jobs.size(), sim::interrupted());
   std::vector<double> shares(jobs.size());
   std::mutex asking;
   const auto ask = [&](std::size_t i, double share) {

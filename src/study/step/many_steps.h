@@ -15,6 +15,7 @@ namespace infold::study {
 void in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 /// The jobs' outcomes, in their order. `keep_going` is asked by one thread at a time, with the share of all.
-std::vector<StepOutcome> run_all(std::span<const StepJob> jobs, int threads, const KeepGoing& keep_going);
+std::vector<sim::Result<StepResult>> run_all(std::span<const StepJob> jobs, int threads,
+                                             const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -15,7 +15,7 @@ namespace {
 /// What went wrong for good, if anything did.
 class Trouble {
  public:
-  void note(OverlapOutcome what) {
+  void note(sim::Error what) {
     const std::lock_guard lock(mutex_);
     if (!first_) first_ = std::move(what);
   }
@@ -23,11 +23,11 @@ class Trouble {
     const std::lock_guard lock(mutex_);
     return !first_;
   }
-  OverlapOutcome take() { return std::move(*first_); }
+  sim::Error take() { return std::move(*first_); }
 
  private:
   std::mutex mutex_;
-  std::optional<OverlapOutcome> first_;
+  std::optional<sim::Error> first_;
 };
 
 class Study {
@@ -46,13 +46,13 @@ class Study {
     }
   }
 
-  OverlapOutcome run() {
+  sim::Result<OverlapResult> run() {
     in_parallel(work_.size(), job_.threads, [&](std::size_t i) {
       if (trouble_.none()) work_[i]();
       const std::lock_guard lock(asking_);
       ++done_;
     });
-    if (!trouble_.none()) return trouble_.take();
+    if (!trouble_.none()) return sim::fail(trouble_.take());
     return std::move(result_);
   }
 
@@ -76,34 +76,28 @@ class Study {
   }
 
   /// The result, or nothing; then trouble has been noted, unless it is only a refusal and `refused` takes it.
-  template <class Result, class Outcome>
-  std::optional<Result> result_of(Outcome outcome, std::string* refused) {
-    if (auto* r = std::get_if<Result>(&outcome)) return std::move(*r);
-    if (auto* r = std::get_if<JobRefused>(&outcome)) {
-      if (refused != nullptr) {
-        *refused = std::move(r->why);
-      } else {
-        trouble_.note(std::move(*r));
-      }
-    } else if (auto* deadlock = std::get_if<Deadlock>(&outcome)) {
-      trouble_.note(std::move(*deadlock));
+  template <class T>
+  std::optional<T> result_of(sim::Result<T> result, std::string* refused) {
+    if (result) return std::move(*result);
+    if (refused != nullptr && result.error().kind == sim::Error::Kind::kInput) {
+      *refused = std::move(result.error().message);
     } else {
-      trouble_.note(Interrupted{});
+      trouble_.note(std::move(result.error()));
     }
     return std::nullopt;
   }
 
   void run_sequential(std::size_t c) {
     const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods.front(), Variant::kSequential);
-    if (auto r = result_of<StepResult>(study::run(step, [this](double) { return ask(); }), nullptr))
+    if (auto r = result_of(study::run(step, [this](double) { return ask(); }), nullptr))
       result_.cases[c].sequential = std::move(*r);
   }
 
   void run_overlap(std::size_t c, std::size_t m) {
     const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods[m], Variant::kOverlap);
     auto& row = result_.cases[c].overlap[m];
-    row.result = result_of<StepResult>(study::run(step, [this](double) { return ask(); }),
-                                       m == 0 ? nullptr : &row.refused);
+    row.result =
+        result_of(study::run(step, [this](double) { return ask(); }), m == 0 ? nullptr : &row.refused);
   }
 
   void run_window(std::size_t w, std::size_t m) {
@@ -121,8 +115,8 @@ class Study {
           offers.empty() ? Choice{job.algorithm, coll::Protocol::kSimple} : choose(job, offers);
       job.algorithm = choice.algorithm;
       job.protocol = choice.protocol;
-      const auto r = result_of<CollectiveResult>(study::run(job, [this](double) { return ask(); }),
-                                                 m == 0 ? nullptr : &row.refused);
+      const auto r =
+          result_of(study::run(job, [this](double) { return ask(); }), m == 0 ? nullptr : &row.refused);
       if (!r) {
         row.result.reset();
         return;
@@ -169,7 +163,7 @@ double OverlapResult::mean_slowdown_beside() const {
   return count == 0 ? 0 : sum / count;
 }
 
-OverlapOutcome run(const OverlapJob& job, const KeepGoing& keep_going) {
+sim::Result<OverlapResult> run(const OverlapJob& job, const KeepGoing& keep_going) {
   return Study(job, keep_going).run();
 }
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "sim/result.h"
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
 #include "study/step/compare_run.h"
@@ -62,9 +62,7 @@ struct OverlapResult {
   double mean_slowdown_beside() const;
 };
 
-using OverlapOutcome = std::variant<OverlapResult, JobRefused, Deadlock, Interrupted>;
-
 /// Refused: what the first method can not do; what others can not is in the result.
-OverlapOutcome run(const OverlapJob& job, const KeepGoing& keep_going);
+sim::Result<OverlapResult> run(const OverlapJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -26,10 +26,9 @@ class Nobody final : public GpuStep::Owner {
 };
 
 /// Requires: schedule.in_advance, or copies are not made one by one.
-std::variant<AloneResult, Deadlock, Interrupted> run_alone(const StepJob& job, const train::Plan& plan,
-                                                           const BucketSchedule& schedule,
-                                                           const BucketPrograms& programs,
-                                                           const KeepGoing& keep_going) {
+sim::Result<AloneResult> run_alone(const StepJob& job, const train::Plan& plan,
+                                   const BucketSchedule& schedule, const BucketPrograms& programs,
+                                   const KeepGoing& keep_going) {
   sim::EventQueue events;
   gpu::Core core(job.system->machine.gpu, events, {});
   Nobody nobody;
@@ -48,9 +47,9 @@ std::variant<AloneResult, Deadlock, Interrupted> run_alone(const StepJob& job, c
   step.start(sim::Time{});
   step.optimize();
   while (!core.dispatcher().idle()) {
-    if (keep_going && !keep_going(0)) return Interrupted{};
+    if (keep_going && !keep_going(0)) return sim::interrupted();
     if (!events.run(kStepEventsPerLook) && !core.dispatcher().idle())
-      return Deadlock{core.dispatcher().who_waits()};
+      return sim::deadlock(core.dispatcher().who_waits());
   }
   return AloneResult{step.times(), events.handled()};
 }
@@ -95,11 +94,12 @@ bool may_fold(const StepJob& job, const BucketSchedule& schedule, std::int64_t p
   return job.fold == Fold::kOn || (burst > sim::Bytes{} && packet_hops > kManyPacketHops);
 }
 
-std::optional<std::string> refuse_options(const StepJob& job) {
+sim::Status check_options(const StepJob& job) {
   const int sms = job.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
-    return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
-  return std::nullopt;
+    return sim::fail(
+        fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
+  return {};
 }
 
 sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
@@ -162,8 +162,8 @@ double StepResult::slowdown_beside() const {
   return beside > 0 ? more / beside : 0;
 }
 
-StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse_options(job)) return JobRefused{std::move(*why)};
+sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
+  if (auto checked = check_options(job); !checked) return sim::fail_as(std::move(checked));
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   StepResult result;
   result.passes = job.recipe.accumulate;
@@ -175,8 +175,8 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   const bool copied = !schedule.in_advance || std::any_of(schedule.buckets.begin(), schedule.buckets.end(),
                                                           [](const auto& b) { return b.copied; });
   if (copied) result.memory.gradients += all;
-  if (auto why = refuse_memory(job.system->machine.gpu, result.memory, job.ignore_memory))
-    return JobRefused{std::move(*why)};
+  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory); !fits)
+    return sim::fail_as(std::move(fits));
 
   const CollectiveJob collective{
       .system = job.system,
@@ -190,8 +190,8 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   BucketPrograms programs(collective, job.protocol, go_on);
   for (const sim::Bytes n : schedule.sizes(sizes, job.sync.fusion)) {
-    if (auto why = programs.prepare(n)) return JobRefused{std::move(*why)};
-    if (!go_on()) return Interrupted{};
+    if (auto why = programs.prepare(n)) return sim::fail(std::move(*why));
+    if (!go_on()) return sim::interrupted();
   }
 
   const std::int64_t packet_hops = packet_hops_of(job, all);
@@ -202,9 +202,8 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   result.simulated = simulated.gpus;
 
   auto alone = run_alone(job, plan, schedule, programs, keep_going);
-  if (auto* deadlock = std::get_if<Deadlock>(&alone)) return std::move(*deadlock);
-  if (std::holds_alternative<Interrupted>(alone)) return Interrupted{};
-  result.alone = std::get<AloneResult>(alone);
+  if (!alone) return sim::fail_as(std::move(alone));
+  result.alone = *alone;
 
   gpu::Machine machine(
       job.system->machine,
@@ -214,9 +213,9 @@ StepOutcome run(const StepJob& job, const KeepGoing& keep_going) {
   if (job.trace) trace.emplace(simulated, plan, machine, step);
   step.start();
   while (machine.events().run(kStepEventsPerLook)) {
-    if (keep_going && !keep_going(step.share())) return Interrupted{};
+    if (keep_going && !keep_going(step.share())) return sim::interrupted();
   }
-  if (!step.done()) return Deadlock{step.who_waits()};
+  if (!step.done()) return sim::deadlock(step.who_waits());
   if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
   read_times(simulated, step, machine, result);

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "gpu/memory/memory_system.h"
 #include "gpu/sm/actor.h"
 #include "gpu/sm/core.h"
+#include "sim/result.h"
 #include "study/collective/choice.h"
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
@@ -99,9 +99,7 @@ struct StepResult {
   sim::Time step() const { return end + passes_before(); }
 };
 
-using StepOutcome = std::variant<StepResult, JobRefused, Deadlock, Interrupted>;
-
 /// Refused: it does not fit the GPU's memory, or the collectives can not be run as asked.
-StepOutcome run(const StepJob& job, const KeepGoing& keep_going);
+sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -47,24 +47,24 @@ std::vector<RanKernel> ran_of(const train::Plan& plan, const train::StepKernels&
 }
 }  // namespace
 
-std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m,
-                                         bool ignore_memory) {
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, bool ignore_memory) {
   const bool fits = m.total() <= gpu.hbm.capacity;
-  if (fits || (ignore_memory && m.total() <= kMost)) return std::nullopt;
-  return fmt::format(
+  if (fits || (ignore_memory && m.total() <= kMost)) return {};
+  return sim::fail(fmt::format(
       "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}), {} "
       "has "
       "{:.1f} GB{}",
       gigabytes(m.total()), gigabytes(m.weights), gigabytes(m.gradients), gigabytes(m.optimizer),
       gigabytes(m.passing), gpu.name, gigabytes(gpu.hbm.capacity),
-      m.total() <= kMost ? "; take a smaller --batch, or --ignore-memory" : "");
+      m.total() <= kMost ? "; take a smaller --batch, or --ignore-memory" : ""));
 }
 
-TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
+sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   TrainResult result;
   result.memory = memory_need(plan);
-  if (auto why = refuse_memory(gpu, result.memory, job.ignore_memory)) return JobRefused{std::move(*why)};
+  if (auto fits = check_memory(gpu, result.memory, job.ignore_memory); !fits)
+    return sim::fail_as(std::move(fits));
   sim::EventQueue events;
   gpu::Core core(gpu, events, {});
   train::StepKernels kernels(core, plan);
@@ -78,8 +78,9 @@ TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& 
     sampler->start();
   }
   while (!core.dispatcher().idle()) {
-    if (keep_going && !keep_going(0)) return Interrupted{};
-    if (!events.run(1 << 20) && !core.dispatcher().idle()) return Deadlock{core.dispatcher().who_waits()};
+    if (keep_going && !keep_going(0)) return sim::interrupted();
+    if (!events.run(1 << 20) && !core.dispatcher().idle())
+      return sim::deadlock(core.dispatcher().who_waits());
   }
   std::map<train::Phase, Span> spans;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "gpu/gpu_spec.h"
+#include "sim/result.h"
 #include "sim/units.h"
 #include "study/collective/collective_run.h"
 #include "train/graph.h"
@@ -48,13 +48,10 @@ struct TrainResult {
   sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }
 };
 
-using TrainOutcome = std::variant<TrainResult, JobRefused, Deadlock, Interrupted>;
-
 /// Why a step that needs so much memory is not simulated, if so.
-std::optional<std::string> refuse_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need,
-                                         bool ignore_memory);
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, bool ignore_memory);
 
 /// Refused: it does not fit the GPU's memory.
-TrainOutcome run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going);
+sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study
