@@ -10,13 +10,13 @@
 
 #include "config/model_draft.h"
 #include "config/unused_parameters.h"
+#include "config/yaml/limits.h"
 #include "config/yaml/suggest.h"
 
 namespace infold::config {
 namespace {
 
 constexpr std::size_t kLongestChain = 16;
-constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestSummary = 300;
 constexpr std::size_t kLongestSource = 500;
 constexpr std::string_view kUnnamedGpu = "unnamed-gpu";
