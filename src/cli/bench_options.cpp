@@ -42,7 +42,7 @@ sim::Status list_sizes(const BenchArguments& args, std::vector<std::int64_t>& si
   std::int64_t end = 0;
   std::int64_t increment = 0;
   if (auto e = size_of_option("-b", args.begin, begin); !e) return e;
-  if (auto e = size_of_option("-e", args.end, end); !e) return e;
+  if (auto e = size_of_option("-e", args.end.empty() ? args.begin : args.end, end); !e) return e;
   if (auto e = size_of_option("-i", args.increment, increment); !e) return e;
   if (begin > end) return sim::fail(fmt::format("-b {} is more than -e {}", args.begin, args.end));
   if (args.factor == 0 && increment == 0 && begin != end) return sim::fail("-i must be more than 0");
@@ -172,7 +172,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("collective", a.collective,
                "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all or barrier");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
-  c.add_option("-e,--maxbytes", a.end, "largest size")->capture_default_str();
+  c.add_option("-e,--maxbytes", a.end, "largest size (default: that of -b)");
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line")
       ->check(CLI::Range(2, 1 << 30).description(""));
   c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
@@ -208,8 +208,10 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
        "who carries it out: sm (workgroups), dma (copy engines) or ace (accelerator), or several with "
        "commas")
       ->capture_default_str();
-  c.add_option("--burst", a.burst,
-               "packets that travel as one: auto, 1 (packet by packet), or up to so many bytes, e.g. 4KiB")
+  c.add_option(
+       "--burst", a.burst,
+       "packets that travel as one: auto, 1 (packet by packet), or up to so many bytes, 512 B to 32 KiB, "
+       "e.g. 4KiB")
       ->capture_default_str();
   c.add_option("--tune", a.tune, "run all that auto may choose from, and write the best by size to this file")
       ->check(refuse_no_name);

@@ -23,7 +23,7 @@ namespace infold::cli {
 struct BenchArguments {
   std::string collective;
   std::string begin = "32M";
-  std::string end = "32M";
+  std::string end;  ///< empty: as begin
   int factor = 0;
   std::string increment = "1M";
   int root = 0;

@@ -122,8 +122,10 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
                "give compute and collectives their own of sm, l2, hbm or link, e.g. sm,hbm");
   c.add_option("--skew", a.skew, "each GPU begins the step late by up to so much, e.g. 200us");
   c.add_option("--seed", a.seed, "of --skew")->capture_default_str()->check(refuse_no_seed);
-  c.add_option("--burst", a.burst,
-               "packets that travel as one: auto, 1 (packet by packet), or bytes such as 4KiB")
+  c.add_option(
+       "--burst", a.burst,
+       "packets that travel as one: auto, 1 (packet by packet), or up to so many bytes, 512 B to 32 KiB, "
+       "e.g. 4KiB")
       ->capture_default_str();
   c.add_option("--fold", a.fold,
                "where all GPUs do the same, simulate four for all: auto (in large steps), on or off")

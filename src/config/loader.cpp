@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "config/model_draft.h"
+#include "config/unused_parameters.h"
 #include "config/yaml/limits.h"
 #include "config/yaml/suggest.h"
 
@@ -59,6 +61,15 @@ sim::Result<OpenFile> open_file(Source source) {
   return sim::fail(
       at(source.shown, kind->at, fmt::format("kind: unknown value {}{}", quote(kind->text), hint)));
 }
+
+namespace {
+/// Of the keys that a file itself has.
+void complain_of_unused(const net::FabricSpec& fabric, ReadContext& reading) {
+  for (const auto& [path, where] : reading.keys) {
+    if (auto used = refuse_unused(fabric, path); !used) reading.complain(where, used.error().message);
+  }
+}
+}  // namespace
 
 /// Reads the preset or file that `reference` names into the spec.
 template <class Spec>
@@ -128,6 +139,10 @@ sim::Status Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading)
   if (file.root.find("name") == nullptr) spec.name = file.source.stem;
   spec.visit(reader);
   reader.finish();
+  // What a base wrote for its own topology does not count: a file may build on it with another one.
+  if constexpr (std::is_same_v<Spec, study::SystemSpec>) {
+    if (reading.problems.empty()) complain_of_unused(spec.machine.fabric, reading);
+  }
   chain_ids_.pop_back();
   chain_shown_.pop_back();
   // A base's problem is in the base's file, and everything here was read over it: it comes first.

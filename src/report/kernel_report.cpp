@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -28,7 +29,10 @@ Rates rates_of(const KernelReport& report) {
     out.copy_gbps = 2 * static_cast<double>(report.copied.count()) / s * 1e-9;
   }
   if (r.l2_read_bytes > 0) {
-    out.l2_hit = 1 - static_cast<double>(r.hbm_read_bytes) / static_cast<double>(r.l2_read_bytes);
+    // A block is fetched for all the reads to come. Where L2 is so small that it has left before they came,
+    // more is fetched than read, and nothing hits.
+    out.l2_hit =
+        std::max(1 - static_cast<double>(r.hbm_read_bytes) / static_cast<double>(r.l2_read_bytes), 0.0);
   }
   return out;
 }

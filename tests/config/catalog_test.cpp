@@ -183,6 +183,16 @@ TEST_F(Files, ARefusalPointsAtTheKeyThatCausedIt) {
   EXPECT_EQ(error(load_any(path, refuse("fabric.link.rate"))), "m.yaml:5:3: fabric.link.rate: no");
 }
 
+TEST_F(Files, ABaseOfAnotherTopologyCanBeBuiltOn) {
+  const std::string path =
+      write("m.yaml", "kind: system\nbase: dgx-a100\nfabric: {topology: torus, dims: [4, 2]}\n");
+  EXPECT_TRUE(ok(load_system(path, {})));
+  const std::string wrong =
+      write("w.yaml", "kind: system\nbase: m.yaml\nfabric:\n  planes: 2\n  links_per_neighbour: 2\n");
+  EXPECT_EQ(error(load_system(wrong, {})),
+            "w.yaml:4:3: fabric.planes: the topology torus has no use for it; it shapes switch-planes");
+}
+
 TEST_F(Files, TheValidatorSeesTheWholeSystem) {
   const std::string path = write("m.yaml", "kind: system\nbase: dgx-a100\ngpus: 3\n");
   int seen = 0;

@@ -12,6 +12,7 @@
 #include "config/yaml/dump.h"
 #include "config/yaml/overrides.h"
 #include "helpers.h"
+#include "net/topology/topology_parameters.h"
 #include "support/results.h"
 
 namespace infold::config {
@@ -70,6 +71,30 @@ TEST(Describe, EveryPathCanBeSetToTheValueShown) {
     study::SystemSpec spec;
     EXPECT_EQ(why(apply_override(spec, p.path + "=" + p.value)), "") << p.path;
   }
+}
+
+/// Whether a text begins with the name, alone or in a list: "full-mesh, ring: ...", or "...; ring: ...".
+bool speaks_of(std::string_view meaning, std::string_view topology) {
+  for (std::size_t at = meaning.find(topology); at != std::string_view::npos;
+       at = meaning.find(topology, at + 1)) {
+    const std::string_view rest = meaning.substr(at + topology.size());
+    const bool begins = at == 0 || meaning[at - 1] == ' ';
+    if (begins && (rest.starts_with(": ") || rest.starts_with(", "))) return true;
+  }
+  return false;
+}
+
+TEST(Describe, WhatAParameterIsSaidToShapeItShapes) {
+  for (const Parameter& p : find_component("fabric").value_or(Component{}).parameters) {
+    const std::string_view name = std::string_view(p.path).substr(p.path.rfind('.') + 1);
+    const auto all = net::names_of(net::Topology{});
+    const bool special =
+        std::ranges::any_of(all, [&](const auto& n) { return speaks_of(p.meaning, n.name); });
+    for (const auto& n : all)
+      EXPECT_EQ(net::uses(n.value, name), !special || speaks_of(p.meaning, n.name))
+          << p.path << " " << n.name;
+  }
+  EXPECT_FALSE(net::uses(net::Topology::kRing, "planes"));
 }
 
 TEST(Describe, AGpusPathsAreThoseOfTheSystem) {

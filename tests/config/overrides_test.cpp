@@ -101,5 +101,42 @@ TEST(Overrides, AWrongOneChangesNothing) {
   EXPECT_EQ(s.machine.fabric.links_per_plane, std::vector<int>{1});
 }
 
+/// A machine of switch planes that says how many it has.
+study::SystemSpec planes() {
+  study::SystemSpec s;
+  s.machine.fabric.planes = 6;
+  s.machine.fabric.links_per_plane = {2};
+  return s;
+}
+
+std::string error_of_all(study::SystemSpec spec, const std::vector<std::string>& all) {
+  return apply_overrides(spec, all).value_or("");
+}
+
+TEST(Overrides, WhatTheTopologyHasNoUseForIsRefused) {
+  EXPECT_EQ(error_of_all(planes(), {"fabric.dims=4,2"}),
+            "--set: fabric.dims: the topology switch-planes has no use for it; it shapes torus");
+  EXPECT_EQ(error_of_all(planes(), {"fabric.links_per_neighbour=2", "fabric.topology=ring"}), "")
+      << "the topology as it is in the end counts";
+}
+
+TEST(Overrides, AnotherTopologyNeedsAShapeOfItsOwn) {
+  EXPECT_EQ(error_of_all(planes(), {"fabric.topology=full-mesh"}),
+            "--set: fabric.topology: full-mesh has no use for what the system says of switch-planes "
+            "(fabric.planes, fabric.links_per_plane); set its own shape too: fabric.links_per_neighbour");
+  EXPECT_EQ(error_of_all(planes(), {"fabric.topology=cube-mesh"}), "") << "it has but one shape";
+  EXPECT_EQ(error_of_all({}, {"fabric.topology=full-mesh"}), "") << "nothing was said of the planes";
+}
+
+TEST(Overrides, AMissingUnitIsOneThatTheParameterCanHave) {
+  EXPECT_EQ(override_error("fabric.link.latency=150"),
+            "--set: fabric.link.latency: '150' has no unit (write for example '150 ns')");
+  EXPECT_EQ(override_error("gpu.hbm.bandwidth=3"),
+            "--set: gpu.hbm.bandwidth: '3' has no unit (write for example '3 GB/s')");
+  EXPECT_EQ(override_error("gpu.clock=1410"),
+            "--set: gpu.clock: '1410' has no unit (write for example '1410 MHz')");
+  EXPECT_EQ(override_error("gpu.clock=-5"), "--set: gpu.clock: '-5' is negative");
+}
+
 }  // namespace
 }  // namespace infold::config

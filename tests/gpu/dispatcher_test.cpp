@@ -190,5 +190,14 @@ TEST_F(DispatcherTest, WithoutSharingOfSmsBothHaveAll) {
   EXPECT_EQ(d.sm_time()[Actor::kCompute], 40_us) << "two a SM";
 }
 
+TEST_F(DispatcherTest, AnEnginesKernelNeedsNoRoomOnAnSm) {
+  spec_.sm.threads = 256;
+  Dispatcher d(spec_, events_, {});
+  Sleep engine(d, events_, 10_us);
+  d.enqueue(d.add_stream(0), launch(engine, 0), 0_us);
+  events_.run();
+  EXPECT_EQ(engine.began, 1_us);
+}
+
 }  // namespace
 }  // namespace infold::gpu

@@ -158,5 +158,16 @@ RC_GTEST_PROP(MemorySystemProperty, BytesAddUp, ()) {
   RC_ASSERT(all.hbm_read <= read);
 }
 
+TEST(MemorySystem, ALargeL2HoldsWhatItsTablesWereNotLaidOutFor) {
+  GpuSpec spec = small_gpu();
+  spec.l2.capacity = 64_GiB;
+  MemorySystem m(spec, {});
+  constexpr std::uint64_t kBlocks = 100'000;  // 800 MB
+  for (std::uint64_t b = 0; b < kBlocks; ++b) m.read(Actor::kCompute, block(b), 0_ns);
+  EXPECT_EQ(m.hbm_read_bytes(), kBlocks * kBlock);
+  for (std::uint64_t b = 0; b < kBlocks; ++b) m.read(Actor::kCompute, block(b), 0_ns);
+  EXPECT_EQ(m.hbm_read_bytes(), kBlocks * kBlock) << "all is there";
+}
+
 }  // namespace
 }  // namespace infold::gpu

@@ -12,6 +12,7 @@ namespace infold::coll {
 
 namespace {
 
+constexpr int kWarp = 32;     // threads
 constexpr int kThreads = 32;  // of a state machine, to whom threads mean nothing: sizes are counted in them
 constexpr std::int64_t kFewestSlots = 2;  // or a rank that sends could wait for one that sends, too
 constexpr std::int64_t kMostSlots = 64;
@@ -88,8 +89,26 @@ std::optional<std::string> refuse_protocol(Engine engine, Protocol protocol) {
       sim::name_of(engine), sim::name_of(protocol));
 }
 
+namespace {
+/// A workgroup has its SM to itself, and its threads must be able to be resident there.
+std::optional<std::string> refuse_threads(const Program& program, const gpu::SmSpec& sm) {
+  if (program.engine != Engine::kSm) return std::nullopt;
+  const bool in_network = program.in_network();
+  const Tuning& t = program.tuning;
+  const int threads = in_network ? t.nvls.warps() * kWarp : t.threads;
+  if (threads <= sm.threads) return std::nullopt;
+  const std::string own = in_network ? "coll.nvls.scatter_warps, reduce_warps, gather_warps"
+                          : t.protocol == Protocol::kSimple
+                              ? "coll.threads"
+                              : fmt::format("coll.{}.threads", sim::name_of(t.protocol));
+  return fmt::format("gpu.sm.threads: a communication workgroup of {} threads ({}) does not fit an SM of {}",
+                     threads, own, sm.threads);
+}
+}  // namespace
+
 std::optional<std::string> refuse_engine(const Program& program, const gpu::GpuSpec& gpu) {
   if (auto why = refuse_protocol(program.engine, program.tuning.protocol)) return why;
+  if (auto why = refuse_threads(program, gpu.sm)) return why;
   if (program.engine != Engine::kAce) return std::nullopt;
   const std::int64_t connections = connections_into_a_rank(program);
   const sim::Bytes need = program.tuning.buffer * connections + gpu.ace.read_ahead * program.channels;

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "config/yaml/field_text.h"
 #include "config/yaml/units.h"
+#include "net/topology/topology_parameters.h"
 #include "sim/params.h"
 
 namespace infold::config {
@@ -48,7 +50,9 @@ class Dumper {
     text_ += fmt::format("{:{}}{}:\n", "", indent_, name);
     indent_ += 2;
     if constexpr (std::is_same_v<Spec, gpu::GpuSpec>) head(spec);
+    if constexpr (std::is_same_v<Spec, net::FabricSpec>) topology_ = spec.topology;
     spec.visit(*this);
+    if constexpr (std::is_same_v<Spec, net::FabricSpec>) topology_.reset();
     indent_ -= 2;
   }
 
@@ -63,7 +67,9 @@ class Dumper {
       text_ += fmt::format("{:{}}- {}\n", "", indent_ + 2, in_quotes(source));
   }
 
+  /// A file that writes what its topology has no use for would be refused.
   void line(std::string_view name, std::string_view value) {
+    if (topology_ && !net::uses(*topology_, name)) return;
     text_ += fmt::format("{:{}}{}: {}\n", "", indent_, name, value);
   }
 
@@ -71,6 +77,7 @@ class Dumper {
 
  private:
   std::size_t indent_ = 0;
+  std::optional<net::Topology> topology_;  // inside the fabric
   std::string text_;
 };
 

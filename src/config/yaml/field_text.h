@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,19 @@ sim::Bytes scaled(sim::Bytes v, double share);
 sim::Bandwidth scaled(sim::Bandwidth v, double share);
 sim::Frequency scaled(sim::Frequency v, double share);
 
+/// For a number without a unit: the same with one that the field may have; the field's most if there is none.
+template <class T>
+std::string with_unit(std::string_view text, const sim::Range<T>& range) {
+  constexpr std::size_t kLongest = 20;  // digits that are worth repeating
+  if (text.size() > kLongest) return format(range.max);
+  for (const std::string_view unit : units_of(T{})) {
+    std::string example = fmt::format("{} {}", trimmed(text), unit);
+    T value{};
+    if (!parse_as(example, Dialect::kFile, value) && range.holds(value)) return example;
+  }
+  return format(range.max);
+}
+
 /// Sets a field from text, or leaves it and says why not. On the command line a percentage is one of the
 /// value there was.
 template <class T>
@@ -64,6 +78,12 @@ sim::Status assign(std::string_view name, std::string_view text, Dialect dialect
   if (dialect == Dialect::kCommandLine) share = parse_percent(text);
   if (!share) return sim::fail(sim::prefixed(name, share.error()));
   const sim::Result<T> value = *share ? scaled(field, **share) : parse_as<T>(text, dialect);
+  if constexpr (!std::is_same_v<T, int>) {
+    if (!value && lacks_unit(text)) {
+      return sim::fail(fmt::format("{}: {} has no unit (write for example '{}')", name, quote(trimmed(text)),
+                                   with_unit(text, range)));
+    }
+  }
   if (!value) return sim::fail(sim::prefixed(name, value.error()));
   if (!range.holds(*value)) {
     return sim::fail(fmt::format("{} must be between {} and {}, not {}", name, format(range.min),

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "config/unused_parameters.h"
 #include "config/yaml/describe.h"
 #include "config/yaml/field_text.h"
 #include "config/yaml/suggest.h"
@@ -117,9 +118,14 @@ sim::Status apply_override(study::SystemSpec& spec, std::string_view assignment)
 }
 
 sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments) {
+  const net::FabricSpec before = spec.machine.fabric;
+  std::vector<std::string_view> paths;
   for (const std::string& assignment : assignments) {
     if (auto applied = apply_override(spec, assignment); !applied) return applied;
+    paths.push_back(trimmed(std::string_view(assignment).substr(0, assignment.find('='))));
   }
+  if (auto used = refuse_unused(before, spec.machine.fabric, paths); !used)
+    return sim::fail(sim::prefixed("--set", used.error()));
   return {};
 }
 

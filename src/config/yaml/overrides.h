@@ -15,7 +15,8 @@ namespace infold::config {
 /// What is wrong ("--set: fabric.planes must be ...") leaves the spec unchanged.
 sim::Status apply_override(study::SystemSpec& spec, std::string_view assignment);
 
-/// Applies all, in order, up to the first that is wrong.
+/// Applies all, in order, up to the first that is wrong. So is one, in the end, that the topology has no use
+/// for (config/unused_parameters).
 sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments);
 
 }  // namespace infold::config

@@ -216,6 +216,34 @@ sim::Result<sim::Frequency> parse_frequency(std::string_view text) {
   return parse(text, kClocks, false).map([](std::int64_t v) { return sim::Frequency::hz(v); });
 }
 
+bool lacks_unit(std::string_view text) {
+  const Split s = split(trimmed(text));
+  return !s.negative && s.unit.empty() && decimal(s.number).has_value();
+}
+
+namespace {
+std::vector<std::string_view> names_in(const Family& family) {
+  std::vector<std::string_view> names = {family.example};
+  for (auto u = family.units.rbegin(); u != family.units.rend(); ++u) {
+    if (u->canonical && u->name != family.example) names.push_back(u->name);
+  }
+  return names;
+}
+}  // namespace
+
+std::vector<std::string_view> units_of(sim::Time) {
+  return names_in(kTimes);
+}
+std::vector<std::string_view> units_of(sim::Bytes) {
+  return names_in(kSizes);
+}
+std::vector<std::string_view> units_of(sim::Bandwidth) {
+  return names_in(kRates);
+}
+std::vector<std::string_view> units_of(sim::Frequency) {
+  return names_in(kClocks);
+}
+
 std::string format(sim::Time t) {
   return shortest(t.count_ps(), kTimes);
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/result.h"
 #include "sim/units.h"
@@ -19,6 +20,16 @@ sim::Result<sim::Frequency> parse_frequency(std::string_view text);
 /// A size on the command line as nccl-tests takes it: a plain number is bytes, K M G T are binary,
 /// and the units of parse_bytes are fine too.
 sim::Result<sim::Bytes> parse_size(std::string_view text);
+
+/// Whether a text is a number that lacks only its unit ("128").
+bool lacks_unit(std::string_view text);
+
+/// The units of a quantity's type that texts are written with, the commonest first, then from the largest
+/// down.
+std::vector<std::string_view> units_of(sim::Time);
+std::vector<std::string_view> units_of(sim::Bytes);
+std::vector<std::string_view> units_of(sim::Bandwidth);
+std::vector<std::string_view> units_of(sim::Frequency);
 
 // The shortest text that reads back as exactly this quantity. Requires: not negative.
 std::string format(sim::Time t);

@@ -6,6 +6,10 @@
 namespace infold::gpu {
 
 namespace {
+/// Blocks that tables are laid out for, at most: those of 512 MiB. A larger cache is seldom full; if it is,
+/// its lists get longer.
+constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 16;
+
 sim::Bandwidth slices_rate(const GpuSpec& spec) {
   return sim::Bandwidth::bytes_per_s(spec.l2.slice_port.count() * spec.clock.count_hz()) * spec.l2.slices;
 }
@@ -14,7 +18,7 @@ sim::Bandwidth slices_rate(const GpuSpec& spec) {
 L2::L2(const GpuSpec& spec)
     : pace_(slices_rate(spec)),
       capacity_(static_cast<std::uint64_t>(spec.l2.capacity.count() / spec.l2.copies)) {
-  const auto blocks = std::max<std::uint64_t>(capacity_ / AddressSpace::kBufferBlock, 64);
+  const auto blocks = std::clamp<std::uint64_t>(capacity_ / AddressSpace::kBufferBlock, 64, kMostBlocks);
   const int bits = static_cast<int>(std::bit_width(blocks * 4));
   buckets_.assign(std::size_t{1} << bits, kNone);
   shift_ = 64 - bits;

@@ -16,7 +16,7 @@ StreamId Dispatcher::add_stream(int priority) {
 
 KernelId Dispatcher::enqueue(StreamId stream, const Launch& launch, sim::Time host_time) {
   const int per_sm = workgroups_per_sm(spec_.sm, launch.footprint);
-  INFOLD_CHECK(per_sm > 0, "a workgroup fits an SM");
+  INFOLD_CHECK(per_sm > 0 || launch.workgroups == 0, "a workgroup fits an SM");
   INFOLD_CHECK(launch.workgroups >= 0, "a kernel has workgroups, or is an engine's");
   INFOLD_CHECK(
       launch.residency != Residency::kTogether || launch.workgroups <= per_sm * usable_sms(launch.actor),
