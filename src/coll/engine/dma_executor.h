@@ -16,7 +16,7 @@ class DmaExecutor final : public EngineExecutor {
 
  private:
   gpu::DataPath& take_path(int rank, int channel) override;
-  /// Paths keep what they have until the executor ends: the runner may be done inside one's own call.
+  /// Paths keep what they have until the executor ends: the channel may be done inside one's own call.
   void release_path(int, int) override {}
 
   std::vector<std::unique_ptr<gpu::DmaPath>> paths_;

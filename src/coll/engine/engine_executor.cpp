@@ -27,12 +27,12 @@ void EngineExecutor::handle(std::uint32_t index) {
   const int rank = static_cast<int>(index);
   turns_[index].channels_begin();
   for (int channel = 0; channel < context_.program.channels; ++channel)
-    connection_set_.runner(rank, channel).start(context_.gpu(rank), take_path(rank, channel));
+    connection_set_.channel(rank, channel).start(context_.gpu(rank), take_path(rank, channel));
 }
 
-void EngineExecutor::runner_done(Runner& runner) {
-  release_path(runner.rank(), runner.channel());
-  turns_[static_cast<std::size_t>(runner.rank())].channel_done();
+void EngineExecutor::channel_done(ChannelProtocol& channel) {
+  release_path(channel.rank(), channel.channel());
+  turns_[static_cast<std::size_t>(channel.rank())].channel_done();
 }
 
 }  // namespace infold::coll

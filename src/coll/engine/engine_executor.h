@@ -10,7 +10,7 @@
 
 namespace infold::coll {
 
-class EngineExecutor : public Executor, public RunnerOwner, public sim::Handler {
+class EngineExecutor : public Executor, public ProtocolOwner, public sim::Handler {
  public:
   void enqueue(int rank, sim::Time at) override;
   Residency residency() const override { return {}; }
@@ -45,7 +45,7 @@ class EngineExecutor : public Executor, public RunnerOwner, public sim::Handler 
   };
 
   void handle(std::uint32_t rank) override;
-  void runner_done(Runner& runner) override;
+  void channel_done(ChannelProtocol& channel) override;
 
   ExecutorContext context_;
   sim::Time start_;

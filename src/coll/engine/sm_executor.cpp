@@ -4,7 +4,9 @@
 namespace infold::coll {
 
 SmExecutor::SmExecutor(ExecutorContext context)
-    : context_(std::move(context)), connection_set_(context_, *this), workgroups_(connection_set_.runners()) {
+    : context_(std::move(context)),
+      connection_set_(context_, *this),
+      workgroups_(connection_set_.channels()) {
   for (int rank = 0; rank < context_.program.ranks; ++rank) kernels_.emplace_back(*this, rank);
 }
 
@@ -32,17 +34,17 @@ void SmExecutor::workgroup_started(int rank, int channel, int sm) {
 }
 
 void SmExecutor::handle(std::uint32_t workgroup) {
-  Runner& runner = connection_set_.runner(workgroup);
-  runner.start(context_.gpu(runner.rank()), *workgroups_[workgroup].pipeline);
+  ChannelProtocol& channel = connection_set_.channel(workgroup);
+  channel.start(context_.gpu(channel.rank()), *workgroups_[workgroup].pipeline);
 }
 
-void SmExecutor::runner_done(Runner& runner) {
-  const Workgroup& w = workgroups_[connection_set_.index_of(runner.rank(), runner.channel())];
+void SmExecutor::channel_done(ChannelProtocol& channel) {
+  const Workgroup& w = workgroups_[connection_set_.index_of(channel.rank(), channel.channel())];
   residency_.resident += context_.machine.events().now() - w.started;
-  residency_.waiting += runner.waited();
-  gpu::Gpu& gpu = context_.gpu(runner.rank());
+  residency_.waiting += channel.waited();
+  gpu::Gpu& gpu = context_.gpu(channel.rank());
   gpu.release_workgroup(*w.pipeline);
-  gpu.core().dispatcher().workgroup_done(kernels_[static_cast<std::size_t>(runner.rank())].id(), w.sm);
+  gpu.core().dispatcher().workgroup_done(kernels_[static_cast<std::size_t>(channel.rank())].id(), w.sm);
 }
 
 }  // namespace infold::coll

@@ -9,7 +9,7 @@
 
 namespace infold::coll {
 
-class SmExecutor final : public Executor, public RunnerOwner, public sim::Handler {
+class SmExecutor final : public Executor, public ProtocolOwner, public sim::Handler {
  public:
   explicit SmExecutor(ExecutorContext context);
 
@@ -41,7 +41,7 @@ class SmExecutor final : public Executor, public RunnerOwner, public sim::Handle
 
   void handle(std::uint32_t workgroup) override;
   void workgroup_started(int rank, int channel, int sm);
-  void runner_done(Runner& runner) override;
+  void channel_done(ChannelProtocol& channel) override;
 
   ExecutorContext context_;
   ConnectionSet connection_set_;

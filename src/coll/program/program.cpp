@@ -1,6 +1,8 @@
 // Names of steps, for people.
 #include "coll/program/program.h"
 
+#include <fmt/format.h>
+
 namespace infold::coll {
 
 namespace {
@@ -36,6 +38,11 @@ std::string name_of(const Step& s) {
   if (s.writes_output && (s.sends() || !s.receives())) append(name, "copy");
   if (s.sends()) append(name, s.lands ? "put" : "send");
   return name;
+}
+
+std::string place_of(int rank, int channel, const std::vector<Step>& steps, std::size_t step) {
+  return fmt::format("rank {} channel {} step {} of {} ({})", rank, channel, step + 1, steps.size(),
+                     name_of(steps[step]));
 }
 
 }  // namespace infold::coll

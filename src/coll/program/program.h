@@ -100,6 +100,8 @@ struct Step {
 
 /// "send", "recv-reduce-send", "recv-copy-send", "copy", "signal", "wait", ...
 std::string name_of(const Step& step);
+/// "rank 3 channel 0 step 2 of 14 (recv-reduce-send)"; steps are counted from 0 here, from 1 there.
+std::string place_of(int rank, int channel, const std::vector<Step>& steps, std::size_t step);
 
 struct Program {
   Collective collective = Collective::kAllReduce;

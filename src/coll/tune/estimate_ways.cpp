@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "coll/program/chunking.h"
 #include "coll/tune/fluid_simulation.h"
 
 namespace infold::coll {
@@ -80,39 +81,31 @@ double FluidSimulation::through_switches() const {
   return 1 - (1 - one_block) / std::pow(blocks, 0.58);
 }
 
-void FluidSimulation::connect(const net::Blueprint& fabric, const net::Routes& routes,
-                              std::span<const int> gpus) {
-  std::map<std::array<int, 3>, std::size_t> known;
+std::vector<FluidSimulation::Pipe> FluidSimulation::connect(const net::Blueprint& fabric,
+                                                            const net::Routes& routes,
+                                                            std::span<const int> gpus) {
+  std::vector<Pipe> pipes;
+  pipes.reserve(wiring_.connections().size());
   std::map<std::array<int, 2>, std::size_t> known_ways;
   const auto walker_of = [&](int rank, int channel) {
     return static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.channels) +
            static_cast<std::size_t>(channel);
   };
-  const auto pipe_of = [&](int from, int to, int channel) {
-    const auto [place, added] = known.try_emplace({from, to, channel}, pipes_.size());
-    if (!added) return place->second;
-    const auto [known_way, is_new] = known_ways.try_emplace({from, to}, ways_.size());
+  for (const Wiring::Ends& ends : wiring_.connections()) {
+    const auto [known_way, is_new] = known_ways.try_emplace({ends.from, ends.to}, ways_.size());
     if (is_new) {
-      ways_.push_back(
-          way(fabric, routes, gpus[static_cast<std::size_t>(from)], gpus[static_cast<std::size_t>(to)]));
+      ways_.push_back(way(fabric, routes, gpus[static_cast<std::size_t>(ends.from)],
+                          gpus[static_cast<std::size_t>(ends.to)]));
     }
-    Pipe p;
-    p.slots.resize(slots_);
+    Pipe& p = pipes.emplace_back();
+    p.from = ends.from;
+    p.to = ends.to;
+    p.slots.resize(static_cast<std::size_t>(buffer_slots(program_.tuning)));
     p.way = known_way->second;
-    p.sender = walker_of(from, channel);
-    p.receiver = walker_of(to, channel);
-    pipes_.push_back(std::move(p));
-    return place->second;
-  };
-  for (std::size_t w = 0; w < walkers_.size(); ++w) {
-    const int rank = static_cast<int>(w) / program_.channels;
-    const int channel = static_cast<int>(w) % program_.channels;
-    for (const Step& s : program_.lists[w]) {
-      walkers_[w].first.push_back(walkers_[w].pipes.size());
-      for (int from : s.from) walkers_[w].pipes.push_back(pipe_of(from, rank, channel));
-      for (int to : s.to) walkers_[w].pipes.push_back(pipe_of(rank, to, channel));
-    }
+    p.sender = walker_of(ends.from, ends.channel);
+    p.receiver = walker_of(ends.to, ends.channel);
   }
+  return pipes;
 }
 
 /// How a walker's stores are divided over its pipes says how many of all walkers' stores compete for a pipe's
@@ -121,12 +114,13 @@ void FluidSimulation::count_rivals() {
   std::vector<double> through(walkers_.size());  // bytes that pass a walker and are sent on, once or more
   std::vector<double> bytes(pipes_.size());
   for (std::size_t w = 0; w < walkers_.size(); ++w) {
+    const Wiring::Channel& wired = wiring_.channel(w);
     for (std::size_t i = 0; i < program_.lists[w].size(); ++i) {
       const Step& s = program_.lists[w][i];
       const auto n = static_cast<double>(s.bytes.count());
       if (s.sends()) through[w] += n;
       for (int t = 0; t < s.to.size(); ++t)
-        bytes[walkers_[w].pipes[walkers_[w].first[i] + static_cast<std::size_t>(s.from.size() + t)]] += n;
+        bytes[wired.connections[wired.first[i] + static_cast<std::size_t>(s.from.size() + t)]] += n;
     }
   }
   std::map<std::uint32_t, double> competing;  // by the resource that pipes begin with

@@ -38,7 +38,7 @@ sim::Time FluidSimulation::run(sim::Time limit, const std::function<bool()>& kee
   sim::Time end;
   for (std::size_t w = 0; w < walkers_.size(); ++w) {
     // It can not end, or not before the limit; what is left when all is sent are slots given back.
-    if (walkers_[w].step < program_.lists[w].size() || !walkers_[w].queue.empty()) return sim::Time::never();
+    if (!walkers_[w].steps.at_end() || !walkers_[w].queue.empty()) return sim::Time::never();
     end = sim::max(end, walkers_[w].done);
   }
   return machine_.gpu.launch_gap + costs_.start + end;
@@ -50,12 +50,12 @@ void FluidSimulation::look(std::size_t walker, sim::Time now) {
   }
 }
 
-/// When everything that a step receives is there; never, if that is not known yet.
-sim::Time FluidSimulation::inputs_there(const Walker& w, const Step& s) const {
+/// When everything of the present slice is there; never, if that is not known yet.
+sim::Time FluidSimulation::inputs_there(const Walker& w) {
   sim::Time last;
-  for (int i = 0; i < s.from.size(); ++i) {
-    const Pipe& in = pipe(w, w.step, i);
-    last = sim::max(last, in.sent > in.taken ? in.slots[in.taken % slots_].last : sim::Time::never());
+  for (int i = 0; i < w.steps.step().from.size(); ++i) {
+    const Pipe& in = w.steps.inbound(w.steps.index(), i);
+    last = sim::max(last, in.sent > in.taken ? in.slot(in.taken).last : sim::Time::never());
   }
   return last;
 }
@@ -63,37 +63,28 @@ sim::Time FluidSimulation::inputs_there(const Walker& w, const Step& s) const {
 /// Takes up the next slice, if what it waits for is there; otherwise somebody will poke again.
 bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
-  const auto& list = program_.lists[walker];
-  if (w.busy || w.free > now || w.step == list.size()) return false;
-  const Step& s = list[w.step];
-  for (int i = 0; i < s.from.size(); ++i) {
-    const Pipe& in = pipe(w, w.step, i);
-    if (in.sent == in.taken) return false;
-    const Slot& slot = in.slots[in.taken % slots_];
-    if ((polls(s) ? slot.first : slot.last) > now) return false;
-  }
-  for (int i = 0; i < s.to.size(); ++i) {
-    const Pipe& out = pipe(w, w.step, s.from.size() + i);
-    if (out.sent - out.taken == slots_) return false;
-    if (out.sent >= slots_ && out.slots[out.sent % slots_].freed > now) return false;
-  }
+  if (w.busy || w.steps.at_end()) return false;
+  const Step& s = w.steps.step();
+  for (int i = 0; i < s.from.size() + s.to.size(); ++i) w.steps.inbound(w.steps.index(), i).catch_up(now);
+  Backend backend{*this, walker, now};
+  return w.steps.take_up(backend) != StepInterpreter<Pipe>::Took::kNothing;
+}
+
+/// A slice is loaded, from now on, and queued to be sent.
+void FluidSimulation::begin_slice(std::size_t walker, const Slice& slice, sim::Time now) {
+  Walker& w = walkers_[walker];
+  const Step& s = w.steps.step();
   w.busy = true;
-  if (s.only_flags()) {
-    pass_flags(walker, s, now);
-    w.sends = false;
-    w.issues_at = now;
-    return true;
-  }
-  const sim::Bytes slice = sim::min(slice_of(program_.tuning, s.bytes), s.bytes - w.begin);
+  const bool polls = w.steps.carries_flags(s);
   const bool adds_first = program_.engine == Engine::kDma && s.loads() > 1;
-  const sim::Time added = adds_first ? now + adding_time(slice, s.loads()) : now;
+  const sim::Time added = adds_first ? now + adding_time(slice.bytes, s.loads()) : now;
   const sim::Time start = added + costs_.command;
-  const bool loads = polls(s) ? s.uses_input || s.uses_held : s.loads() > 0;
+  const bool loads = polls ? s.uses_input || s.uses_held : s.loads() > 0;
   sim::Time trip = loads ? machine_.gpu.l2.latency + machine_.gpu.hbm.access : sim::Time{};
   // What is polled for is here when it is seen, and own data were loaded while it was waited for.
-  const bool waited = polls(s) && s.receives();
+  const bool waited = polls && s.receives();
   if (waited) trip = sim::max(trip, poll());
-  const auto wire = static_cast<double>(encoding_.wire(slice).count());
+  const auto wire = static_cast<double>(encoding_.wire(slice.bytes).count());
   const auto trips = static_cast<std::int64_t>(std::ceil(wire / window_));
   const sim::Time ready = waited ? start : start + trip;
   const sim::Time loaded = ready + trip * (trips - 1);
@@ -101,7 +92,7 @@ bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   w.issues_at = adds_first ? added : loaded;
   poke(walker, w.issues_at);
   Sending sending;
-  sending.step = w.step;
+  sending.step = slice.step;
   sending.wire = wire;
   sending.ready = ready;
   sending.loaded = loaded;
@@ -113,61 +104,54 @@ bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   }
   plan_flows(walker, s, sending);
   for (int i = 0; i < s.to.size(); ++i) {
-    Pipe& out = pipe(w, w.step, s.from.size() + i);
-    out.slots[out.sent % slots_].first = out.slots[out.sent % slots_].last = sim::Time::never();
-    sending.slots.push_back(out.sent++ % slots_);
+    Pipe& out = w.steps.outbound(slice.step, i);
+    sending.numbers.push_back(out.newest());
+    out.slot(out.newest()).first = out.slot(out.newest()).last = sim::Time::never();
   }
   w.queue.push_back(std::move(sending));
   poke(walker, w.queue.back().ready);
-  return true;
 }
 
 /// The last slice is read and what is left of it fits the window: its slots are free, the next may come.
 bool FluidSimulation::issue(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (!w.busy || now < w.issues_at) return false;
-  const Step& s = program_.lists[walker][w.step];
   if (w.sends && !w.queue.back().tail) return false;
-  if (polls(s) && inputs_there(w, s) > now) return false;
-  if (w.sends) w.queue.back().issued = true;
-  give_back(walker, s, now);
+  if (w.steps.carries_flags(w.steps.step()) && inputs_there(w) > now) return false;
+  Backend backend{*this, walker, now};
+  w.steps.taken(backend);
   w.busy = false;
-  w.free = now;
   w.done = sim::max(w.done, now);
-  const sim::Bytes slice = sim::min(slice_of(program_.tuning, s.bytes), s.bytes - w.begin);
-  w.begin += slice;
-  if (w.begin >= s.bytes) {
-    w.begin = {};
-    ++w.step;
-  }
   return true;
 }
 
-void FluidSimulation::give_back(std::size_t walker, const Step& s, sim::Time now) {
-  const Walker& w = walkers_[walker];
-  for (int i = 0; i < s.from.size(); ++i) {
-    Pipe& in = pipe(w, w.step, i);
-    const sim::Time freed = now + ways_[in.way].latency + costs_.poll;
-    in.slots[in.taken++ % slots_].freed = freed;
-    poke(in.sender, freed);
+void FluidSimulation::Backend::pass(const Slice& slice) {
+  Walker& w = simulation.walkers_[walker];
+  w.done = sim::max(w.done, now);
+  for (int i = 0; i < w.steps.step().to.size(); ++i) {
+    Pipe& out = w.steps.outbound(slice.step, i);
+    out.slot(out.newest()).visible = now;
+    out.slot(out.newest()).first = out.slot(out.newest()).last = sim::Time::never();
   }
 }
 
-void FluidSimulation::pass_flags(std::size_t walker, const Step& s, sim::Time now) {
-  const Walker& w = walkers_[walker];
-  for (int i = 0; i < s.to.size(); ++i) {
-    Pipe& out = pipe(w, w.step, s.from.size() + i);
-    const sim::Time seen = now + ways_[out.way].latency + poll();
-    out.slots[out.sent++ % slots_] = {seen, seen, {}};
-    poke(out.receiver, seen);
-  }
+void FluidSimulation::Backend::announce(Pipe& out, std::uint64_t number) {
+  Slot& slot = out.slot(number);
+  slot.first = slot.last = slot.visible + simulation.ways_[out.way].latency + simulation.poll();
+  simulation.poke(out.receiver, slot.last);
+}
+
+void FluidSimulation::Backend::give_back(Pipe& in, std::uint64_t number) {
+  const sim::Time freed = now + simulation.ways_[in.way].latency + simulation.costs_.poll;
+  in.slot(number).freed = freed;
+  simulation.poke(in.sender, freed);
 }
 
 /// One flow a receiver, or one that stays here. What is loaded and stored once counts once for all.
 void FluidSimulation::plan_flows(std::size_t walker, const Step& s, Sending& sending) const {
   const Walker& w = walkers_[walker];
   const std::size_t rank = walker / static_cast<std::size_t>(program_.channels);
-  const double together = sent_together(walker, w.step, sending.wire);
+  const double together = sent_together(walker, sending.step, sending.wire);
   const bool on_chip = program_.engine == Engine::kAce;
   const int received = on_chip ? 0 : s.from.size();
   const double here = received + int{s.uses_input} + int{s.uses_held} + int{s.writes_output};
@@ -176,7 +160,7 @@ void FluidSimulation::plan_flows(std::size_t walker, const Step& s, Sending& sen
     auto& shares = sending.ways.emplace_back();
     if (here > 0) shares.push_back({memories_[rank], here / flows});
     if (!s.sends()) continue;
-    const Pipe& out = pipe(w, w.step, s.from.size() + i);
+    const Pipe& out = w.steps.outbound(sending.step, i);
     const double slower = 1 + unevenness(out, sending.wire, together);
     for (const net::Fluid::Share& link : ways_[out.way].shares)
       shares.push_back({link.resource, link.weight * slower});
@@ -191,9 +175,9 @@ bool FluidSimulation::begin_sending(std::size_t walker, sim::Time now) {
   Sending& sending = w.queue.front();
   sending.begun = true;
   const Step& s = program_.lists[walker][sending.step];
-  for (int i = 0; encoding_.flags_inside && !s.lands && i < s.to.size(); ++i) {
-    Pipe& out = pipe(w, sending.step, s.from.size() + i);
-    Slot& slot = out.slots[sending.slots[static_cast<std::size_t>(i)]];
+  for (int i = 0; w.steps.speaks_for_itself(s) && i < s.to.size(); ++i) {
+    Pipe& out = w.steps.outbound(sending.step, i);
+    Slot& slot = out.slot(sending.numbers[static_cast<std::size_t>(i)]);
     slot.first = now + ways_[out.way].latency + first_piece(sending.wire) + poll();
     poke(out.receiver, slot.first);
   }
@@ -231,20 +215,22 @@ bool FluidSimulation::end_sending(std::size_t walker, sim::Time now) {
   const Sending& sending = w.queue.front();
   const Step& s = program_.lists[walker][sending.step];
   if (w.sends && w.busy && w.queue.size() == 1) return false;  // not all of it has come in yet
+  Backend backend{*this, walker, now};
   for (int i = 0; i < s.to.size(); ++i) {
-    Pipe& out = pipe(w, sending.step, s.from.size() + i);
+    const std::uint64_t number = sending.numbers[static_cast<std::size_t>(i)];
+    Pipe& out = w.steps.outbound(sending.step, i);
     const sim::Time way = ways_[out.way].latency;
-    Slot& slot = out.slots[sending.slots[static_cast<std::size_t>(i)]];
-    if (encoding_.flags_inside && !s.lands) {
+    Slot& slot = out.slot(number);
+    if (w.steps.speaks_for_itself(s)) {
       slot.last = sim::max(slot.first, now + way + poll());
       w.done = sim::max(w.done, now + way * 2);
+      poke(out.receiver, slot.last);
     } else {
       // Written, acknowledged, fenced, and only then announced.
-      const sim::Time announced = now + way * 2 + costs_.fence;
-      slot.first = slot.last = announced + way + poll();
-      w.done = sim::max(w.done, announced);
+      slot.visible = now + way * 2 + costs_.fence;
+      w.done = sim::max(w.done, slot.visible);
+      w.steps.complete(sending.step, i, number, backend);
     }
-    poke(out.receiver, slot.last);
   }
   w.queue.pop_front();
   return true;
@@ -302,15 +288,22 @@ FluidSimulation::FluidSimulation(const gpu::MachineSpec& machine, const net::Blu
       encoding_(program.encoding()),
       costs_(costs_of(program, machine)),
       window_(static_cast<double>(costs_.window.count())),
-      slots_(static_cast<std::size_t>(buffer_slots(program.tuning))),
-      walkers_(program.lists.size()) {
+      wiring_(program) {
   // A packet costs its header, and its acknowledgement the other way, where the traffic is the same.
   const net::PacketSpec& packet = machine.fabric.packet;
   link_rate_ = per_ps(machine.fabric.link.rate) * static_cast<double>(costs_.payload.count()) /
                static_cast<double>((costs_.payload + packet.header + packet.ack).count());
   link_rate_ *= through_switches();
   for (int rank = 0; rank < program.ranks; ++rank) memories_.push_back(fluid_.add_resource(memory_rate()));
-  connect(fabric, routes, gpus);
+  pipes_ = connect(fabric, routes, gpus);
+  walkers_.reserve(program.lists.size());
+  for (std::size_t w = 0; w < program.lists.size(); ++w) {
+    walkers_.emplace_back(StepInterpreter<Pipe>::Setup{.steps = &program.lists[w],
+                                                       .wiring = &wiring_.channel(w),
+                                                       .connections = pipes_,
+                                                       .tuning = &program.tuning,
+                                                       .flags_inside = encoding_.flags_inside});
+  }
   count_rivals();
 }
 

@@ -1,5 +1,6 @@
-// A walk through a program's steps in order of time, slice by slice, with the waits that the protocol has and
-// with links as a fluid that all slices under way share. Internal to the estimate.
+// The interpreter's back end for the estimate: a walk through a program's steps in order of time, with links
+// as a fluid that all slices under way share. When a flag will be seen is known as soon as it is sent, so
+// connections keep times and count what has come by now. Internal to the estimate.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "coll/program/program.h"
+#include "coll/program/step_interpreter.h"
 #include "gpu/machine_spec.h"
 #include "net/flow/fluid.h"
 #include "net/topology/blueprint.h"
@@ -46,47 +48,62 @@ class FluidSimulation {
   };
   /// A slice in a receive buffer.
   struct Slot {
-    sim::Time first;  // the receiver sees the first data
-    sim::Time last;   // and all of them
-    sim::Time freed;  // the sender sees that it is free again
+    sim::Time visible;  // where no flags are inside: the receiver could see all data, if told
+    sim::Time first;    // the receiver sees the first data, or the flag behind them
+    sim::Time last;     // and all of them
+    sim::Time freed;    // the sender sees that it is free again
   };
-  /// A connection: slots from one walker to another.
-  struct Pipe {
+  /// A connection from one walker to another.
+  struct Pipe : Connection {
     std::vector<Slot> slots;
-    std::size_t sent = 0;
-    std::size_t taken = 0;
     std::size_t way = 0;
     std::size_t sender = 0;
     std::size_t receiver = 0;
     double rivals = 1;  // stores that spread over the same links, if all send at once
+
+    Slot& slot(std::uint64_t number) { return slots[number % slots.size()]; }
+    const Slot& slot(std::uint64_t number) const { return slots[number % slots.size()]; }
+    /// Counts the flags, or first data, and the slots given back that have been seen by now.
+    void catch_up(sim::Time now) {
+      while (arrived < sent && slot(arrived).first <= now) ++arrived;
+      while (freed < taken && slot(freed).freed <= now) ++freed;
+    }
   };
   /// A slice on its way to its receivers.
   struct Sending {
-    std::size_t step = 0;
+    std::uint32_t step = 0;
     double wire = 0;
     sim::Time ready;                                   // its first data can leave
     sim::Time loaded;                                  // all of it is loaded
     double most = 0;                                   // bytes a picosecond that its walker loads
-    std::vector<std::size_t> slots;                    // of each receiver's pipe
+    std::vector<std::uint64_t> numbers;                // on each receiver's pipe
     std::vector<std::vector<net::Fluid::Share>> ways;  // of each flow: links, and memory at both ends
     int flows = 0;                                     // under way
     bool begun = false;
     bool tail = false;  // what is left fits the window: the walker can take up its next slice
-    bool issued = false;
     bool gone = false;
   };
   /// A rank's channel.
   struct Walker {
-    std::size_t step = 0;
-    sim::Bytes begin;
-    sim::Time free;
+    explicit Walker(const StepInterpreter<Pipe>::Setup& setup) : steps(setup) {}
+    StepInterpreter<Pipe> steps;
     bool busy = false;          // its last slice is not issued
     bool sends = false;         // and is so when most of it, the last of `queue`, has gone
     sim::Time issues_at;        // not before
     std::deque<Sending> queue;  // the first one's flows are under way
     sim::Time done;
-    std::vector<std::size_t> pipes;  // of its steps in turn: from, then to
-    std::vector<std::size_t> first;
+  };
+  /// A walker at a moment, as the interpreter sees it.
+  struct Backend {
+    FluidSimulation& simulation;
+    std::size_t walker;
+    sim::Time now;
+    static constexpr bool kMovesPoll = false;  // it waits for the first data, and does not look at the rest
+    void begin(const Slice& slice) { simulation.begin_slice(walker, slice, now); }
+    void pass(const Slice& slice);
+    void announce(Pipe& out, std::uint64_t number);
+    void give_back(Pipe& in, std::uint64_t number);
+    void step_ended(const Step&) {}
   };
   struct Poke {
     sim::Time at;
@@ -99,8 +116,9 @@ class FluidSimulation {
   double memory_rate() const;
   double through_switches() const;
   void plan_flows(std::size_t walker, const Step& s, Sending& sending) const;
+  std::vector<Pipe> connect(const net::Blueprint& fabric, const net::Routes& routes,
+                            std::span<const int> gpus);
   Way way(const net::Blueprint& fabric, const net::Routes& routes, int from, int to);
-  void connect(const net::Blueprint& fabric, const net::Routes& routes, std::span<const int> gpus);
   void count_rivals();
   void poke(std::size_t walker, sim::Time at) { pokes_.push({at, order_++, walker}); }
   void look(std::size_t walker, sim::Time now);
@@ -110,35 +128,27 @@ class FluidSimulation {
   void end_flow(net::Fluid::FlowId flow, sim::Time now);
   bool end_sending(std::size_t walker, sim::Time now);
   void begin_flows(std::size_t walker, Sending& sending, double share, sim::Time now);
-  void pass_flags(std::size_t walker, const Step& s, sim::Time now);
-  void give_back(std::size_t walker, const Step& s, sim::Time now);
-  sim::Time inputs_there(const Walker& w, const Step& s) const;
+  void begin_slice(std::size_t walker, const Slice& slice, sim::Time now);
+  static sim::Time inputs_there(const Walker& w);
   double unevenness(const Pipe& out, double wire, double together) const;
   double sent_together(std::size_t walker, std::size_t step, double wire) const;
   sim::Time first_piece(double wire) const;
   sim::Time adding_time(sim::Bytes slice, int loads) const;
-  bool polls(const Step& s) const { return encoding_.flags_inside && !s.only_flags(); }
   /// From data's or a flag's being there to a warp's having them.
   sim::Time poll() const { return costs_.poll * encoding_.reads; }
-  Pipe& pipe(const Walker& w, std::size_t step, int i) {
-    return pipes_[w.pipes[w.first[step] + static_cast<std::size_t>(i)]];
-  }
-  const Pipe& pipe(const Walker& w, std::size_t step, int i) const {
-    return pipes_[w.pipes[w.first[step] + static_cast<std::size_t>(i)]];
-  }
 
   const gpu::MachineSpec& machine_;
   const Program& program_;
   gpu::Encoding encoding_;
   Costs costs_;
   double window_;
-  std::size_t slots_;
   double link_rate_;  // data a picosecond
   net::Fluid fluid_;
   std::vector<std::uint32_t> memories_;  // resources, by rank
   std::map<std::vector<net::LinkId>, std::uint32_t> resources_;
   std::vector<Way> ways_;
-  std::vector<Pipe> pipes_;
+  Wiring wiring_;
+  std::vector<Pipe> pipes_;  // by connection
   std::vector<Walker> walkers_;
   std::vector<std::size_t> flow_walker_;  // whose flow it is
   std::priority_queue<Poke, std::vector<Poke>, std::greater<>> pokes_;

@@ -1,0 +1,27 @@
+// A connection as the simulation of packets has it: where its buffer lies, which signals are its flags, and
+// what has landed in its slots.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coll/engine/landed.h"
+#include "coll/program/connection.h"
+#include "gpu/signals.h"
+
+namespace infold::coll {
+
+class ChannelProtocol;
+
+struct PacketConnection : Connection {
+  std::uint64_t address = 0;  ///< of the buffer, for the spread over links
+  std::uint64_t buffer = 0;   ///< the same in the receiver's memory
+  gpu::SignalId tail_flag = 0;
+  gpu::SignalId head_flag = 0;
+  ChannelProtocol* receiver = nullptr;
+  std::vector<Landed> landed;                  ///< per slot, if data carry their flags
+  std::vector<std::vector<std::byte>> values;  ///< functional mode: what the slots hold
+};
+
+}  // namespace infold::coll

@@ -1,0 +1,186 @@
+// The interpreter of program steps: it carries one rank's one channel through its steps, slice by slice, and
+// knows what each slice waits for and whom it tells. How data move, and when, is up to a back end: packets
+// (coll/engine/channel_protocol.h), a fluid (coll/tune/fluid_simulation.h), symbols
+// (coll/program/symbolic_run.h).
+//
+// The protocol is NCCL's. A slice begins when there is data from everybody it receives from and a free slot
+// at everybody it sends to. When all of it has been read, the slots it came from are given back and the next
+// slice may begin. When it is visible at a receiver, that is announced, in order. Steps that are only flags
+// pass at once. With LL and LL128 data carry their flags: they are not announced, the receiver sees them.
+//
+// Not here: steps done by switches (Step::in_network), in which all ranks act together. For packets those are
+// coll/engine/in_network_executor and nvls_workgroup, with waits of their own.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coll/program/chunking.h"
+#include "coll/program/connection.h"
+#include "coll/program/program.h"
+#include "coll/program/wiring.h"
+#include "sim/check.h"
+
+namespace infold::coll {
+
+/// Which bytes of which step.
+struct Slice {
+  std::uint32_t step = 0;
+  sim::Bytes begin;  ///< within the step
+  sim::Bytes bytes;
+};
+
+/// What a slice that can not begin waits for.
+struct Wait {
+  enum class What : std::uint8_t { kData, kSlot };
+  What what = What::kData;
+  int rank = 0;  ///< whose data, or the one to free a slot
+
+  bool operator==(const Wait&) const = default;
+};
+
+/// What a back end does for the interpreter. C: its connections.
+template <class B, class C>
+concept StepBackend = std::derived_from<C, Connection> &&
+    requires(B& b, C& connection, const Slice& slice, const Step& step, std::uint64_t number) {
+  /// What moves the data polls for flags inside them by itself, so such a slice begins before they came.
+  { B::kMovesPoll } -> std::convertible_to<bool>;
+  /// Begins to move a slice; it is the `newest()` of every connection that it goes out on. The back end
+  /// then calls `taken` once, when all of it has been read, and `complete` for every receiver.
+  b.begin(slice);
+  /// A slice of which nothing moves passes; the flags follow at once.
+  b.pass(slice);
+  /// Tells the receiver that slice `number` and all before are there: its `arrived` has to grow.
+  b.announce(connection, number);
+  /// Tells the sender that the slot of slice `number` is free: its `freed` has to grow.
+  b.give_back(connection, number);
+  /// The last slice of a step has been taken.
+  b.step_ended(step);
+};
+
+template <std::derived_from<Connection> C>
+class StepInterpreter {
+ public:
+  /// All must outlive it.
+  struct Setup {
+    const std::vector<Step>* steps = nullptr;
+    const Wiring::Channel* wiring = nullptr;
+    std::span<C> connections;  ///< of the whole program
+    const Tuning* tuning = nullptr;
+    bool flags_inside = false;  ///< data carry their flags
+  };
+  explicit StepInterpreter(const Setup& setup)
+      : setup_(setup), slots_(static_cast<std::uint64_t>(buffer_slots(*setup.tuning))) {
+    INFOLD_CHECK(slots_ <= Connection::kMostSlots, "a connection has at most 64 slots");
+  }
+
+  enum class Took : std::uint8_t { kNothing, kFlags, kSlice };
+  /// Takes up the next slice if there is one and what it needs is there. After kSlice it is being moved, and
+  /// there must be no further call before it is taken.
+  template <StepBackend<C> B>
+  Took take_up(B& backend) {
+    if (at_end() || waits<B>()) return Took::kNothing;
+    const Step& s = step();
+    const Slice slice = next();
+    for (int i = 0; i < s.to.size(); ++i) {
+      C& out = outbound(step_, i);
+      const std::uint64_t number = out.sent++;
+      if (speaks_for_itself(s))
+        out.complete(number, true, [&](std::uint64_t n) { backend.announce(out, n); });
+    }
+    if (!s.only_flags()) {
+      backend.begin(slice);
+      return Took::kSlice;
+    }
+    backend.pass(slice);
+    for (int i = 0; i < s.to.size(); ++i) complete(slice.step, i, outbound(step_, i).newest(), backend);
+    taken(backend);
+    return Took::kFlags;
+  }
+
+  /// Everything of the present slice has been read: its slots are given back, and the next slice is due.
+  template <StepBackend<C> B>
+  void taken(B& backend) {
+    const Step& s = step();
+    const sim::Bytes bytes = next().bytes;
+    for (int i = 0; i < s.from.size(); ++i) {
+      C& in = inbound(step_, i);
+      if (B::kMovesPoll && carries_flags(s)) ++in.arrived;  // so that flags are counted with the data
+      const std::uint64_t number = in.taken++;
+      backend.give_back(in, number);
+    }
+    begin_ += bytes;
+    if (begin_ < s.bytes) return;
+    backend.step_ended(s);
+    begin_ = sim::Bytes{};
+    ++step_;
+  }
+
+  /// Slice `number` of the connection to receiver `to` of a step is visible there.
+  template <StepBackend<C> B>
+  void complete(std::uint32_t step, int to, std::uint64_t number, B& backend) {
+    if (speaks_for_itself((*setup_.steps)[step])) return;
+    C& out = outbound(step, to);
+    out.complete(number, false, [&](std::uint64_t n) { backend.announce(out, n); });
+  }
+
+  /// What keeps the next slice from beginning: the first that is missing. Requires: not at the end.
+  template <class B>
+  std::optional<Wait> waits() const {
+    const Step& s = step();
+    if (!(B::kMovesPoll && carries_flags(s))) {
+      for (int i = 0; i < s.from.size(); ++i) {
+        const C& in = inbound(step_, i);
+        if (!in.has_data()) return Wait{Wait::What::kData, in.from};
+      }
+    }
+    for (int i = 0; i < s.to.size(); ++i) {
+      const C& out = outbound(step_, i);
+      if (!out.has_room(slots_)) return Wait{Wait::What::kSlot, out.to};
+    }
+    return std::nullopt;
+  }
+
+  /// Goes to the next step without a slice: of a step that switches have done.
+  void skip_step() { ++step_; }
+
+  bool at_end() const { return step_ == setup_.steps->size(); }
+  std::uint32_t index() const { return step_; }
+  /// Of the next slice, or of the one being moved, within the step.
+  sim::Bytes begin() const { return begin_; }
+  std::uint64_t slots() const { return slots_; }
+  const std::vector<Step>& steps() const { return *setup_.steps; }
+  /// Requires: not at the end.
+  const Step& step() const { return (*setup_.steps)[step_]; }
+  /// The next slice, or the one being moved.
+  Slice next() const {
+    const Step& s = step();
+    return {step_, begin_, sim::min(slice_of(*setup_.tuning, s.bytes), s.bytes - begin_)};
+  }
+  /// The receiver sees the data themselves arrive, not a flag behind them.
+  bool carries_flags(const Step& s) const { return setup_.flags_inside && !s.only_flags(); }
+  /// Its receivers see what it sends arrive: no flag follows.
+  bool speaks_for_itself(const Step& s) const { return carries_flags(s) && !s.lands; }
+
+  C& inbound(std::uint32_t step, int i) { return setup_.connections[number_of(step, i)]; }
+  const C& inbound(std::uint32_t step, int i) const { return setup_.connections[number_of(step, i)]; }
+  C& outbound(std::uint32_t step, int i) { return inbound(step, (*setup_.steps)[step].from.size() + i); }
+  const C& outbound(std::uint32_t step, int i) const {
+    return inbound(step, (*setup_.steps)[step].from.size() + i);
+  }
+
+ private:
+  std::uint32_t number_of(std::uint32_t step, int i) const {
+    return setup_.wiring->connections[setup_.wiring->first[step] + static_cast<std::uint32_t>(i)];
+  }
+
+  Setup setup_;
+  std::uint64_t slots_;
+  std::uint32_t step_ = 0;
+  sim::Bytes begin_;
+};
+
+}  // namespace infold::coll

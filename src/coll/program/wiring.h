@@ -1,0 +1,42 @@
+// The connections of a program: every pair of ranks that a step joins has one on that channel, and every step
+// knows which of them it receives from and sends to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coll/program/program.h"
+
+namespace infold::coll {
+
+class Wiring {
+ public:
+  struct Ends {
+    int from = 0;  ///< ranks
+    int to = 0;
+    int channel = 0;
+    auto operator<=>(const Ends&) const = default;
+  };
+  /// The connections of step i of a rank's channel begin at `connections[first[i]]`: those it receives from,
+  /// then those it sends to, each in the step's order.
+  struct Channel {
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> connections;
+  };
+
+  explicit Wiring(const Program& program);
+
+  /// In the order in which the steps name them, rank after rank and channel after channel.
+  const std::vector<Ends>& connections() const { return connections_; }
+  /// Their numbers, in order of sender, receiver and channel.
+  std::vector<std::uint32_t> by_ends() const;
+  /// `list`: rank · channels + channel.
+  const Channel& channel(std::size_t list) const { return channels_[list]; }
+
+ private:
+  std::vector<Ends> connections_;
+  std::vector<Channel> channels_;
+};
+
+}  // namespace infold::coll
