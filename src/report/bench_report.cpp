@@ -1,10 +1,11 @@
 // Formatting of bench results.
 #include "report/bench_report.h"
+#include "report/json.h"
+#include "report/rounding.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "study/collective/fairness.h"
 
@@ -13,10 +14,6 @@ namespace infold::report {
 namespace {
 
 /// Six decimals are below a picosecond and a byte a second: nothing is lost, and nothing is noise.
-double rounded(double v) {
-  return std::round(v * 1e6) / 1e6;
-}
-
 std::string burst_text(sim::Bytes burst) {
   if (burst == sim::Bytes{}) return "packet";
   return burst.count() % 1024 == 0 ? fmt::format("{} KiB", burst.count() / 1024)
@@ -118,7 +115,6 @@ std::string bench_footer(const BenchReport& report) {
 }
 
 std::string bench_json(const BenchReport& report) {
-  using Json = nlohmann::ordered_json;
   Json results = Json::array();
   std::uint64_t hops = 0;
   std::uint64_t events = 0;
