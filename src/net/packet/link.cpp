@@ -26,6 +26,8 @@ Link::Link(Network& network, const Setup& setup)
       ordinary_(setup.speedup == 0),
       from_gpu_(setup.from < network.gpus()),
       errs_(setup.error_distance > sim::Bytes{}),
+      competes_(setup.speedup != 0),
+      passes_on_(setup.passes_on),
       arrivals_(*this),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire().largest_packet())),
@@ -37,6 +39,7 @@ Link::Link(Network& network, const Setup& setup)
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
+    if (setup.passes_on) returning_[c] = ReturningCredits(freed_[c].lot());
   }
 }
 
@@ -69,17 +72,38 @@ bool Link::join_train(Packet& last, const Packet& more) const {
 void Link::return_credits(std::uint8_t channel) {
   FreedSpace& freed = freed_[channel];
   Credits& credits = channels_[channel].credits;
+  returning_[channel].add(freed.bytes(), freed.at());
   const sim::Time known = freed.at() + setup_.latency;
-  returning_[channel].add(freed.bytes(), known);
   freed.take();
-  if (credits.starving) {
-    credits.starving = false;
+  if (credits.waiting) {
+    credits.waiting = false;
     wake_at(sim::max(known, slips(channel) ? slip_from_ : busy_until_));
   }
 }
 
+/// A lot is full sooner than was known when it looked for credits.
+void Link::wake_for_credits(std::uint8_t channel) {
+  const sim::Time full = returning_[channel].next();
+  if (full == sim::Time::never()) return;
+  wake_at(sim::max(full + setup_.latency, slips(channel) ? slip_from_ : busy_until_));
+}
+
+/// Endpoints take packets in a latency after their arrival at the latest, and all others tell beforehand when
+/// room is free: what the sender could have known before now is complete.
+void Link::settle(std::uint8_t channel) {
+  returning_[channel].settle(network_.events().now() - setup_.latency);
+}
+
 void Link::handle(std::uint32_t /*event*/) {
   if (network_.events().now() != wake_) return;
+  if (competes_) [[unlikely]] {
+    network_.decide_in_turn(from_);
+  } else {
+    decide();
+  }
+}
+
+void Link::decide() {
   if (packet_by_packet_) {
     from_gpu_ ? send_all_known<Mode::kPackets, Near::kGpu>()
               : send_all_known<Mode::kPackets, Near::kSwitch>();
@@ -109,10 +133,16 @@ void Link::schedule_wake(sim::Time at) {
 template <Link::Mode mode, Link::Near near>
 void Link::send_all_known() {
   const sim::Time start = network_.events().now();
-  const sim::Time unknown = start + sim::Time::ps(lookahead_ps_);
+  sim::Time unknown = start + sim::Time::ps(lookahead_ps_);
+  if (mode == Mode::kPackets && start < busy_until_) [[unlikely]] {
+    // A control packet was sent at once since it asked to be woken.
+    wake_ = sim::Time::never();
+    if (waiting_channels_ != 0) schedule_wake(busy_until_);
+    return;
+  }
   for (sim::Time now = start;;) {
     sim::Time next = sim::Time::never();
-    const Sent sent = send_one<mode, near>(now, next, start);
+    const Sent sent = send_one<mode, near>(now, next, start, unknown);
     if (sent == Sent::kYes) {
       if (waiting_channels_ == 0) {
         wake_ = sim::Time::never();
@@ -137,7 +167,7 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   const sim::Time now = packet.arrives;
   const sim::Bytes wire = network_.wire().of(packet);
   if (!c.credits.enough(wire)) {
-    c.credits.add(returning_[channel].collect(now));
+    c.credits.add(returning_[channel].collect(now - setup_.latency));
     if (!c.credits.enough(wire)) return false;
   }
   c.credits.spend(wire);
@@ -154,14 +184,20 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
 }
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
-/// none to send at `now`, `next` is when there may be. What is known was known at `start`.
+/// none to send at `now`, `next` is when there may be. What is known was known at `start`. Where credits are
+/// short it is known for a shorter time, and `unknown` becomes sooner.
 template <Link::Mode mode, Link::Near near>
-[[gnu::always_inline]] inline Link::Sent Link::send_one(sim::Time now, sim::Time& next, sim::Time start) {
+[[gnu::always_inline]] inline Link::Sent Link::send_one(sim::Time now, sim::Time& next, sim::Time start,
+                                                        sim::Time& unknown) {
   std::uint32_t candidates = waiting_channels_;
   if (mode == Mode::kBursts && now < busy_until_) {
     // A burst is on the wire: only what may slip in comes into question.
     next = busy_until_;
     candidates &= slipping_;
+    if (now < slip_from_) {
+      if (candidates != 0) next = sim::min(next, slip_from_);
+      return Sent::kNo;
+    }
   }
   for (std::uint8_t index = 0; candidates != 0; candidates ^= 1U << index) {
     // The first channel after the last one served, or the first of all.
@@ -189,18 +225,27 @@ template <Link::Mode mode, Link::Near near>
     const sim::Bytes wire =
         mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
     if (!channel.credits.enough(wire)) {
+      // Outputs of the far chip that have not decided yet may free room before those that have.
+      const bool known = now <= start + setup_.latency;
+      if (!known && passes_on_) {
+        next = now;
+        return Sent::kUnknown;
+      }
       network_.catch_up(to_);
-      channel.credits.add(returning_[index].collect(now));
+      channel.credits.add(returning_[index].collect(now - setup_.latency));
       if (!channel.credits.enough(wire)) {
-        if (now > start && now >= start + setup_.latency) {
+        if (!known) {
           next = now;  // credits may be back by then that nobody has sent yet
           return Sent::kUnknown;
         }
         const sim::Time more = returning_[index].next();
-        channel.credits.starving = more == sim::Time::never();
-        next = sim::min(next, more);
+        channel.credits.waiting = passes_on_ || more == sim::Time::never();
+        // When more will be back is not certain, which decides for other channels too.
+        if (channel.credits.waiting) unknown = sim::min(unknown, start + setup_.latency);
+        next = sim::min(next, more + setup_.latency);
         continue;
       }
+      channel.credits.waiting = false;
     }
     channel.credits.spend(wire);
     Way onward;
@@ -250,8 +295,11 @@ template <Link::Mode mode, Link::Near near>
                                                   sim::Bytes wire, Link* in, const Way& onward,
                                                   sim::Time start) {
   INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
+  const sim::Time decided = start;
   if (errs_) [[unlikely]]
     start = replay(wire, start);
+  if (competes_) [[unlikely]]
+    last_sent_ = decided;
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
     near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, from_, end);
@@ -261,9 +309,7 @@ template <Link::Mode mode, Link::Near near>
       end = sim::max(end, packet.arrives + in->pace_.time(wire));
       in->drain_.use_until(end);
     }
-    if (near == Near::kGpu)
-      network_.catch_up(from_);  // a GPU that it passes through may have to free what came before it
-    in->buffer_freed(packet.channel, wire, end);
+    in->buffer_left(packet.channel, wire, end);
   }
   if (mode == Mode::kPackets) {
     busy_until_ = end;

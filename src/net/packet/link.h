@@ -55,6 +55,7 @@ class alignas(64) Link final : public sim::Handler {
     int channels = 0;       ///< virtual channels: classes x layers
     int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+    bool passes_on = true;        ///< packets go on from its far end
     std::uint32_t far_lane = 0;   ///< which of the links into the far chip it is
     sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
@@ -94,13 +95,37 @@ class alignas(64) Link final : public sim::Handler {
     if (!in.rest.empty()) in.sort_in_last();
   }
 
-  /// The far end no longer holds these bytes from `at` on; the news needs the link's latency to get back.
+  /// A packet that ended at the far GPU has left its port's buffer at `at`, now or later, as have those that
+  /// came before it; the news needs the link's latency to get back.
   void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
-    if (freed_[channel].add(wire, at)) return_credits(channel);
+    if (passes_on_) {
+      buffer_left(channel, wire, freed_[channel].in_order(at));
+    } else if (freed_[channel].add(wire, at)) {
+      return_credits(channel);
+    }
+  }
+  /// A packet goes on from the far chip, whose buffer its tail leaves at `at`, now or later.
+  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+    ReturningCredits& returning = returning_[channel];
+    if (returning.full()) [[unlikely]]
+      settle(channel);
+    returning.add(wire, at);
+    if (channels_[channel].credits.waiting && returning.may_be_sooner(at)) wake_for_credits(channel);
   }
 
   /// Tells that `from` feeds that input of the near chip.
   void set_input(std::uint32_t input, Link& from);
+
+  // For chips whose outputs compete for their input buffers (Network::decide_in_turn).
+  bool may_decide(sim::Time now) const {
+    return wake_ == now || (waiting_channels_ != 0 && sim::min(busy_until_, slip_from_) <= now);
+  }
+  sim::Time last_sent() const { return last_sent_; }
+  /// Sends what can be sent now, and what is known of the future.
+  void decide();
+
+  /// Decides for the present only, from now on.
+  void look_no_further() { lookahead_ps_ = 0; }
 
   LinkId id() const { return setup_.id; }
   std::uint32_t far_lane() const { return setup_.far_lane; }
@@ -190,7 +215,7 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode, Near near>
   void send_all_known();
   template <Mode mode, Near near>
-  [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start);
+  [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start, sim::Time& unknown);
   template <Mode mode, Near near>
   [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::uint8_t index, sim::Bytes wire,
                                        Link* in, const Way& onward, sim::Time start);
@@ -201,6 +226,8 @@ class alignas(64) Link final : public sim::Handler {
   }
   bool send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input);
   void return_credits(std::uint8_t channel);
+  void wake_for_credits(std::uint8_t channel);
+  void settle(std::uint8_t channel);
   sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
   std::int64_t draw_distance();
@@ -227,7 +254,9 @@ class alignas(64) Link final : public sim::Handler {
   bool packet_by_packet_ : 1;
   bool ordinary_ : 1;  // no input that is slower than this link or shares its way out with other outputs
   bool from_gpu_ : 1;
-  bool errs_ : 1;  // there are bit errors
+  bool errs_ : 1;       // there are bit errors
+  bool competes_ : 1;   // with other outputs for input buffers
+  bool passes_on_ : 1;  // packets go on from its far end
   std::array<Channel, kMostChannels> channels_;
 
   // What an arrival touches stands together.
@@ -240,6 +269,7 @@ class alignas(64) Link final : public sim::Handler {
   // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
+  sim::Time last_sent_;  // kept where it competes
   std::uint64_t bursts_ = 0;
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;

@@ -88,6 +88,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       s.buffer = spec.switch_chip.buffer;
       s.classes = classes;
       s.channels = classes * layers_;
+      s.passes_on = inputs.through_gpus || !blueprint.is_gpu(to);
       s.far_input = inputs.take(blueprint, to);
       s.far_lane = into[to]++;
       if (blueprint.is_gpu(from)) ++lanes_[from];
@@ -104,6 +105,10 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
   for (Link::Setup& s : setups) {
     s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
     links_.push_back(&link_store_[s.id].emplace(*this, s));
+  }
+  if (spec.switch_chip.speedup != 0) {
+    outputs_.resize(static_cast<std::size_t>(nodes_));
+    for (Link* link : links_) outputs_[link->from()].push_back(link);
   }
   for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
   if (in_network.units) {
@@ -122,6 +127,30 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
 }
 
 Network::~Network() = default;
+
+void Network::choose_when_free() {
+  for (Link* link : links_) {
+    if (link->from() < gpus_) link->look_no_further();
+  }
+}
+
+void Network::decide_in_turn(NodeId chip) {
+  const sim::Time now = events_.now();
+  for (bool sent = true; sent;) {
+    sent = false;
+    deciding_.clear();
+    for (Link* link : outputs_[chip]) {
+      if (link->may_decide(now)) deciding_.push_back(link);
+    }
+    std::stable_sort(deciding_.begin(), deciding_.end(),
+                     [](const Link* a, const Link* b) { return a->last_sent() < b->last_sent(); });
+    for (Link* link : deciding_) {
+      const sim::Time before = link->last_sent();
+      link->decide();
+      sent = sent || link->last_sent() != before;
+    }
+  }
+}
 
 std::uint16_t Network::spread_of(std::uint64_t address) const {
   const std::uint64_t block = interleave_block_.quotient(address);

@@ -33,8 +33,8 @@ class Endpoint {
   /// takes them in itself (Network::taken_in), a link's latency after their arrival at the latest, because
   /// then credits are due; otherwise they will be handed to receive().
   virtual bool expect_data(const Packet& /*packet*/, Link& /*in*/) { return false; }
-  /// Such an endpoint must have taken in what is here by now: somebody looks ahead at the credits that come
-  /// of it, or is about to free more of the same buffers, and credits are returned in order.
+  /// Such an endpoint must have taken in what is here by now: a link looks at the credits that come of it, or
+  /// more data are about to be received, and room is given back in order of arrival.
   virtual void catch_up() {}
   /// A packet that was sent from here, and is not control, has left for the wire.
   virtual void departed(const Packet& packet) = 0;
@@ -60,6 +60,10 @@ class alignas(64) Network {
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
+
+  /// Makes the links of GPUs choose what goes behind a control packet when the wire is free for it, and not
+  /// together with that packet (docs/network.md): more events, and the times of an event for everything.
+  void choose_when_free();
 
   void attach(NodeId gpu, Endpoint& endpoint) { endpoints_[gpu] = &endpoint; }
   void attach_unit(NodeId chip, SwitchUnit& unit) { units_[unit_index(chip)] = &unit; }
@@ -155,7 +159,7 @@ class alignas(64) Network {
   }
   /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
   void release(const Packet& packet, Link& in, sim::Time at) {
-    in.buffer_freed(packet.channel, wire_.of(packet), at);
+    in.buffer_left(packet.channel, wire_.of(packet), at);
   }
   Link& link(LinkId id) const { return *links_[id]; }
   const InNetwork& in_network() const { return in_network_; }
@@ -192,11 +196,16 @@ class alignas(64) Network {
     packets_delivered_ += packet.packets;
     if (packet.destination >= gpus_) {
       units_[unit_index(packet.destination)]->expect(packet, in);
+      in.buffer_left(packet.channel, wire_.of(packet), packet.arrives);
     } else {
       endpoints_[packet.destination]->expect(packet);
+      in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
     }
-    in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
   }
+  /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first
+  /// that has sent nothing for the longest time. An input that one of them takes is out of the others' turn,
+  /// so all that have something to send decide again until none sends.
+  void decide_in_turn(NodeId chip);
   void departed(const Packet& packet) {
     if (class_of(packet.kind) != PacketClass::kControl) endpoints_[packet.source]->departed(packet);
   }
@@ -240,8 +249,10 @@ class alignas(64) Network {
   std::vector<std::optional<Link>> link_store_;
   std::vector<Link*> links_;
   std::vector<std::vector<Link*>> lane_links_;  // by GPU; only where switches have units
-  std::vector<SwitchUnit*> units_;              // by switch, likewise
-  std::vector<std::uint32_t> unit_inputs_;      // as which input a switch's outputs see its unit
+  std::vector<std::vector<Link*>> outputs_;     // by chip; only where these compete for input buffers
+  std::vector<Link*> deciding_;
+  std::vector<SwitchUnit*> units_;          // by switch, likewise
+  std::vector<std::uint32_t> unit_inputs_;  // as which input a switch's outputs see its unit
   FabricSpec spec_;
 };
 

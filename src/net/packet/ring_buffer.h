@@ -14,6 +14,7 @@ class RingBuffer {
   bool empty() const { return count_ == 0; }
   bool full() const { return count_ == capacity_; }
   std::uint32_t size() const { return count_; }
+  std::uint32_t capacity() const { return capacity_; }
   T& front() { return slots_[first_]; }
   const T& front() const { return slots_[first_]; }
   T& back() { return (*this)[count_ - 1]; }
@@ -32,7 +33,7 @@ class RingBuffer {
     ++count_;
   }
 
- private:
+  /// Makes room for twice as many.
   [[gnu::cold, gnu::noinline]] void grow() {
     const std::uint32_t larger = capacity_ == 0 ? 2 : capacity_ * 2;  // always a power of two
     auto slots = std::make_unique<T[]>(larger);
@@ -41,6 +42,8 @@ class RingBuffer {
     capacity_ = larger;
     first_ = 0;
   }
+
+ private:
   std::unique_ptr<T[]> slots_;
   std::uint32_t capacity_ = 0;
   std::uint32_t first_ = 0;

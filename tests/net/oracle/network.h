@@ -1,0 +1,157 @@
+// The reference network: an event for every arrival, every piece of room that becomes free, every credit and
+// every transmission. Written from docs/network.md to be compared with net::Network, and shares no code with
+// it beyond blueprints, routes, packets and their bytes.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "clock.h"
+#include "net/topology/routes.h"
+#include "output.h"
+#include "plan.h"
+
+namespace infold::net::oracle {
+
+/// What stands at a GPU.
+struct Ports {
+  /// A whole packet is here. Returns from when on it needs no room in the port's buffer; control packets need
+  /// none.
+  std::function<sim::Time(const Packet&)> arrived;
+  /// A packet that was sent from here, and is not control, begins to leave.
+  std::function<void(const Packet&)> departed;
+};
+
+class ReferenceNetwork {
+ public:
+  ReferenceNetwork(Clock& clock, const Blueprint& blueprint, const FabricSpec& spec, bool bursts)
+      : clock_(clock),
+        routes_(blueprint),
+        plan_(plan_of(blueprint, routes_, spec)),
+        cost_(spec.packet),
+        bursts_(bursts),
+        ports(static_cast<std::size_t>(plan_.gpus)),
+        round_due_(static_cast<std::size_t>(plan_.nodes), false) {
+    for (const LinkPlan& link : plan_.links) {
+      outputs_.push_back(
+          std::make_unique<Output>(clock, plan_, link, cost_, [this, &link] { decide(link.from); }));
+    }
+  }
+
+  /// A packet of the GPU packet.source is there now.
+  void send(Packet packet, int sender) { queue_own(packet, sender % kSenderTurns); }
+  /// The same for an acknowledgement that is there at packet.arrives, now or later.
+  void send_ack(Packet packet) {
+    if (packet.arrives <= clock_.now()) return queue_own(packet, kAckTurn);
+    clock_.at(packet.arrives, Phase::kArrive, [this, packet] { queue_own(packet, kAckTurn); });
+  }
+  bool quiet() const {
+    return std::ranges::all_of(outputs_, [](const auto& o) {
+      return o->empty() && std::ranges::all_of(o->buffers, [](const auto& b) { return b->all_home(); });
+    });
+  }
+
+ private:
+  /// Packet by packet, what is sent as several packets is cut up.
+  void queue_own(Packet packet, int input) {
+    std::int64_t left = bursts_ ? 0 : packet.payload;
+    if (!bursts_ && packet.packets > 1) {
+      for (; left > 0; left -= packet.payload) {
+        packet.packets = 1;
+        packet.payload = static_cast<std::uint16_t>(std::min(left, plan_.payload));
+        queue({packet, nullptr, 0}, packet.source, input);
+        packet.offset += packet.payload;
+      }
+      return;
+    }
+    queue({packet, nullptr, 0}, packet.source, input);
+  }
+  void queue(const Output::Waiting& waiting, NodeId at, int input) {
+    const Packet& p = waiting.packet;
+    const Hop& hop = routes_.hop(at, p.destination);
+    Output& out = *outputs_[routes_.next(at, p.destination, p.spread)];
+    out.queue(waiting, static_cast<int>(class_of(p.kind)) * plan_.layers + hop.layer, input);
+    decide(at);
+  }
+
+  /// The chip's outputs decide in this picosecond, once it is known what has happened in it.
+  void decide(NodeId chip) {
+    if (round_due_[chip]) return;
+    round_due_[chip] = true;
+    clock_.at(clock_.now(), Phase::kArbitrate, [this, chip] {
+      round_due_[chip] = false;
+      round(chip);
+    });
+  }
+  void decide_at(NodeId chip, sim::Time when) {
+    clock_.at(when, Phase::kArbitrate, [this, chip] {
+      if (!round_due_[chip]) round(chip);
+    });
+  }
+  /// The output that has sent nothing for the longest time goes first; of equal ones, the first of the chip.
+  /// They decide again, because an input that feeds one of them leaves its turn to others, until none sends.
+  void round(NodeId chip) {
+    std::vector<Output*> order;
+    for (const auto& out : outputs_) {
+      if (out->plan.from == chip) order.push_back(out.get());
+    }
+    for (bool sent = true; sent;) {
+      sent = false;
+      std::ranges::sort(order, {}, [](const Output* o) { return std::pair{o->last_sent, o->plan.id}; });
+      for (Output* out : order) {
+        const auto choice = out->choose(clock_.now());
+        if (choice) transmit(*out, choice->waiting, choice->channel);
+        sent = sent || choice;
+      }
+    }
+  }
+
+  void transmit(Output& out, const Output::Waiting& waiting, int channel) {
+    Packet packet = waiting.packet;
+    const sim::Bytes wire = cost_.of(packet);
+    const Wire::Slot slot = out.wire.send(wire, clock_.now(), packet.packets > 1 && !out.slips(channel));
+    out.last_sent = clock_.now();
+    decide_at(out.plan.from, out.wire.busy_until());
+    decide_at(out.plan.from, out.wire.slip_from());
+    if (waiting.in != nullptr) {
+      waiting.in->buffers[static_cast<std::size_t>(waiting.in_channel)]->leaves(wire, slot.end);
+      if (plan_.speedup > 0) waiting.in->feed.use(slot.end);
+      decide_at(out.plan.from, slot.end);
+    } else if (class_of(packet.kind) != PacketClass::kControl && ports[packet.source].departed) {
+      ports[packet.source].departed(packet);
+    }
+    const sim::Time on_the_way = out.plan.latency + out.plan.chip_latency;
+    if (packet.destination != out.plan.to) {
+      // Cut-through: the head goes on before the tail is in.
+      clock_.at(slot.start + on_the_way, Phase::kArrive, [this, &out, packet, channel] {
+        queue({packet, &out, channel}, out.plan.to, out.plan.far_input);
+      });
+      return;
+    }
+    packet.arrives = slot.end + on_the_way;
+    clock_.at(packet.arrives, Phase::kArrive, [this, &out, packet, channel, wire] {
+      const sim::Time free = ports[packet.destination].arrived(packet);
+      const bool control = class_of(packet.kind) == PacketClass::kControl;
+      out.buffers[static_cast<std::size_t>(channel)]->ends(wire, control ? clock_.now() : free);
+    });
+  }
+
+  Clock& clock_;
+  Routes routes_;
+  Plan plan_;
+  WireCost cost_;
+  bool bursts_;
+
+ public:
+  std::vector<Ports> ports;  ///< by GPU
+
+ private:
+  std::vector<bool> round_due_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+};
+
+}  // namespace infold::net::oracle

@@ -1,0 +1,119 @@
+// The two networks that are compared, each as a load sees it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "load.h"
+#include "net/fabric_help.h"
+#include "net/packet/network.h"
+#include "network.h"
+
+namespace infold::net::oracle {
+
+class ReferenceWorld final : public World {
+ public:
+  ReferenceWorld(const Blueprint& blueprint, const FabricSpec& spec, bool bursts, Load& load)
+      : network_(clock_, blueprint, spec, bursts), load_(load) {
+    for (Ports& ports : network_.ports)
+      ports.arrived = [this](const Packet& p) { return load_.arrives(*this, p); };
+  }
+  sim::Time now() const override { return clock_.now(); }
+  void at(sim::Time when, std::function<void()> what) override {
+    clock_.at(when, Phase::kWork, std::move(what));
+  }
+  void send(const Packet& packet, std::uint32_t sender) override {
+    network_.send(packet, static_cast<int>(sender));
+  }
+  void send_ack(const Packet& packet) override { network_.send_ack(packet); }
+  bool run() {
+    load_.begin(*this);
+    clock_.run();
+    return network_.quiet();
+  }
+
+ private:
+  Clock clock_;
+  ReferenceNetwork network_;
+  Load& load_;
+};
+
+/// How GPUs of the fast network take data in.
+enum class TakeIn {
+  kPrompt,  ///< with an event each
+  kLate,    ///< told on the last link, and taken in as late as credits allow (as gpu/inbox does)
+};
+
+class FastWorld final : public World {
+ public:
+  FastWorld(const Blueprint& blueprint, const FabricSpec& spec, bool bursts, TakeIn take_in, Load& load)
+      : network_(events_, blueprint, spec, !bursts), take_in_(take_in), load_(load) {
+    network_.choose_when_free();
+    for (int gpu = 0; gpu < blueprint.gpus; ++gpu)
+      network_.attach(static_cast<NodeId>(gpu), gpus_.emplace_back(*this));
+  }
+  sim::Time now() const override { return events_.now(); }
+  void at(sim::Time when, std::function<void()> what) override {
+    events_.schedule(when, sim::Priority::kWork, plans_.emplace_back(std::move(what)), 0);
+  }
+  void send(const Packet& packet, std::uint32_t sender) override { network_.send(packet, sender); }
+  void send_ack(const Packet& packet) override { network_.send_ack(packet); }
+  bool run() {
+    load_.begin(*this);
+    events_.run();
+    return network_.quiet();
+  }
+  sim::Bytes most() const { return network_.max_burst(); }
+
+ private:
+  struct Plan final : sim::Handler {
+    explicit Plan(std::function<void()> w) : what(std::move(w)) {}
+    void handle(std::uint32_t) override { what(); }
+    std::function<void()> what;
+  };
+  struct Gpu final : Endpoint, sim::Handler {
+    explicit Gpu(FastWorld& w) : world(w) {}
+    sim::Time receive(const Packet& packet) override {
+      EXPECT_EQ(packet.arrives, world.now());
+      return world.load_.arrives(world, packet);
+    }
+    void expect(const Packet& packet) override { world.load_.arrives(world, packet); }
+    bool expect_data(const Packet& packet, Link& in) override {
+      if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
+      announced.emplace(packet.arrives,
+                        Announced{packet, &in, world.load_.arrives(world, packet)});  // acks are sent ahead
+      world.events_.schedule(packet.arrives + world.network_.spec().link.latency, sim::Priority::kArrive,
+                             *this, 0);
+      return true;
+    }
+    void catch_up() override {
+      for (; !announced.empty() && announced.begin()->first <= world.now();
+           announced.erase(announced.begin())) {
+        const Announced& a = announced.begin()->second;
+        world.network_.taken_in(a.packet, *a.in, a.free);
+      }
+    }
+    void departed(const Packet&) override {}
+    void handle(std::uint32_t) override { catch_up(); }
+
+    struct Announced {
+      Packet packet;
+      Link* in;
+      sim::Time free;
+    };
+    FastWorld& world;
+    std::multimap<sim::Time, Announced> announced;
+  };
+
+  sim::EventQueue events_;
+  Network network_;
+  TakeIn take_in_;
+  Load& load_;
+  std::deque<Gpu> gpus_;
+  std::deque<Plan> plans_;
+};
+
+}  // namespace infold::net::oracle
