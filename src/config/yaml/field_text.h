@@ -63,8 +63,8 @@ std::string with_unit(std::string_view text, const sim::Range<T>& range) {
   if (text.size() > kLongest) return format(range.max);
   for (const std::string_view unit : units_of(T{})) {
     std::string example = fmt::format("{} {}", trimmed(text), unit);
-    T value{};
-    if (!parse_as(example, Dialect::kFile, value) && range.holds(value)) return example;
+    const sim::Result<T> value = parse_as<T>(example, Dialect::kFile);
+    if (value && range.holds(*value)) return example;
   }
   return format(range.max);
 }
