@@ -7,9 +7,11 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <system_error>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 #include "config/catalog.h"
 #include "config/yaml/overrides.h"
 #include "study/check.h"
@@ -63,25 +65,32 @@ int bad_file(const config::Diagnostic& error) {
   return complain_in_one_line(config::to_string(error));
 }
 
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                           const std::vector<std::string>& sets) {
-  std::vector<study::SystemSpec> systems;
+std::optional<std::vector<study::SystemPtr>> load_systems(const std::string& list,
+                                                          const std::vector<std::string>& sets) {
+  const auto go_on = [] { return !interrupted(); };
+  std::vector<study::SystemPtr> systems;
   for (const std::string& name : split(list)) {
-    auto loaded = config::load_system(name, study::check);
+    study::PreparingCheck check(go_on);
+    auto loaded = config::load_system(name, std::ref(check));
+    if (interrupted()) return std::nullopt;
     if (const auto* error = std::get_if<config::Diagnostic>(&loaded)) {
       bad_file(*error);
       return std::nullopt;
     }
-    auto& system = std::get<study::SystemSpec>(loaded);
-    if (auto error = config::apply_overrides(system, sets)) {
-      bad_input(*error);
-      return std::nullopt;
+    if (!sets.empty()) {
+      auto& system = std::get<study::SystemSpec>(loaded);
+      if (auto error = config::apply_overrides(system, sets)) {
+        bad_input(*error);
+        return std::nullopt;
+      }
+      const auto refusal = check(system);
+      if (interrupted()) return std::nullopt;
+      if (refusal) {
+        bad_input(fmt::format("--set: {}: {}", refusal->path, refusal->why));
+        return std::nullopt;
+      }
     }
-    if (auto refusal = study::check(system); refusal && !sets.empty()) {
-      bad_input(fmt::format("--set: {}: {}", refusal->path, refusal->why));
-      return std::nullopt;
-    }
-    systems.push_back(std::move(system));
+    systems.push_back(check.prepared());
   }
   return systems;
 }

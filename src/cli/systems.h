@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "config/yaml/diagnostic.h"
-#include "study/system_spec.h"
+#include "study/prepared_system.h"
 
 namespace infold::cli {
 
-/// Loads each of a comma-separated list of systems and applies `--set` to it. On an error prints one
-/// line to standard error and returns nothing.
-std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                           const std::vector<std::string>& sets);
+/// Loads each of a comma-separated list of systems, applies `--set` to it, and prepares it. On an error
+/// prints one line to standard error and returns nothing; so it does, silently, when the user asks to stop.
+std::optional<std::vector<study::SystemPtr>> load_systems(const std::string& list,
+                                                          const std::vector<std::string>& sets);
 
 /// The same for one GPU; `--set` then takes its paths only, "gpu.…".
 std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);

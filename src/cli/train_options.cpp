@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/bench_options.h"
+#include "cli/interrupt.h"
 #include "cli/kernel_options.h"
 #include "cli/pick.h"
 #include "cli/systems.h"
@@ -176,12 +177,12 @@ std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& 
   std::vector<std::string> sets = args.sets;
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   auto systems = load_systems(args.system, sets);
-  if (!systems) return static_cast<int>(kBadInput);
+  if (!systems) return static_cast<int>(interrupted() ? kInterrupted : kBadInput);
   if (systems->size() != 1) return bad_input("--system: one system at a time");
   setup->system = std::move(systems->front());
-  const int gpus = setup->system.machine.gpus;
+  const int gpus = setup->system->machine.gpus;
   if (args.gpus > gpus)
-    return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system.name, gpus));
+    return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system->name, gpus));
   job.gpus = args.gpus > 0 ? args.gpus : gpus;
   if (auto wrong = pick_collectives(args, *setup)) return bad_input(*wrong);
   auto loaded = config::load_model(args.model);
@@ -191,7 +192,7 @@ std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& 
   if (const auto* refusal = std::get_if<train::ModelRefusal>(&graph))
     return bad_input(fmt::format("--seq {}: {}: {}", args.sequence, setup->model.name, refusal->why));
   setup->graph = std::move(std::get<train::Graph>(graph));
-  job.system = &setup->system;
+  job.system = setup->system;
   job.graph = &setup->graph;
   job.ignore_memory = args.ignore_memory;
   job.overlap = !args.sequential;
@@ -200,8 +201,8 @@ std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& 
 
 report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup) {
   const train::Shape& sample = setup.graph.values.front().shape;
-  return {.system = setup.system.name,
-          .gpu = setup.system.machine.gpu.name,
+  return {.system = setup.system->name,
+          .gpu = setup.system->machine.gpu.name,
           .gpus = setup.job.gpus,
           .model = setup.model.name,
           .batch = args.batch,

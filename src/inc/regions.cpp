@@ -26,12 +26,12 @@ Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(ne
   ways_ = static_cast<std::uint16_t>(static_cast<std::size_t>(network.lanes(0)) * ups);
 }
 
-std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
+sim::Result<RegionId> Regions::add(RegionPlan plan) {
   if (plan.members.empty() || plan.members.size() > kMostMembers)
-    return sim::Refusal{
-        "gpus", fmt::format("a group has 1 to {} members, not {}", kMostMembers, plan.members.size())};
+    return sim::fail(fmt::format("a group has 1 to {} members, not {}", kMostMembers, plan.members.size()),
+                     "gpus");
   if (plan.bytes <= sim::Bytes{} || plan.bytes > sim::Bytes::gib(3))
-    return sim::Refusal{"bytes", "a region has 1 byte to 3 GiB"};
+    return sim::fail("a region has 1 byte to 3 GiB", "bytes");
   // Places are used in turn, so that a late reminder does not find another region in place of its own.
   std::size_t place = next_;
   while (place < regions_.size() && regions_[place] != nullptr) ++place;
@@ -40,14 +40,14 @@ std::variant<RegionId, sim::Refusal> Regions::add(RegionPlan plan) {
     while (place < kMostRegions && regions_[place] != nullptr) ++place;
   }
   if (place == kMostRegions)
-    return sim::Refusal{"inc", fmt::format("more than {} regions at a time", kMostRegions)};
+    return sim::fail(fmt::format("more than {} regions at a time", kMostRegions), "inc");
   auto region = std::make_unique<Region>();
   region->id = static_cast<RegionId>(place);
   for (std::uint16_t way = 0; way < ways_; ++way) {
     auto tree = Tree::grow(network_, plan.members, way);
     if (!tree) {
-      return sim::Refusal{"fabric.topology",
-                          "the ways of these GPUs do not meet in a switch, so none can sum for them"};
+      return sim::fail("the ways of these GPUs do not meet in a switch, so none can sum for them",
+                       "fabric.topology");
     }
     region->trees_.push_back(std::move(*tree));
   }

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "inc/tag.h"
 #include "net/packet/network.h"
 #include "sim/dtype.h"
+#include "sim/result.h"
 
 namespace infold::inc {
 
@@ -59,7 +59,9 @@ class Tree {
   static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
                                   std::uint16_t way);
   /// Requires: the switch belongs to it.
-  const TreeNode& at(net::NodeId chip) const { return nodes_[index_[chip - gpus_]]; }
+  const TreeNode& at(net::NodeId chip) const {
+    return nodes_[index_[static_cast<std::size_t>(chip - gpus_)]];
+  }
   const std::vector<TreeNode>& nodes() const { return nodes_; }
   net::NodeId root() const { return nodes_.back().chip; }
 
@@ -107,7 +109,7 @@ class Regions {
   Regions(const net::Network& network, const struct IncSpec& spec);
 
   /// Registers a range, or says why the fabric can not serve it. Bounded: kMostRegions at a time.
-  std::variant<RegionId, sim::Refusal> add(RegionPlan plan);
+  sim::Result<RegionId> add(RegionPlan plan);
   /// Requires: nothing of it is under way.
   void remove(RegionId id);
   const Region& operator[](RegionId id) const { return *regions_[id]; }

@@ -115,7 +115,7 @@ void compare(const std::vector<Learner>& ranks, const Learner& reference, LearnR
 }
 
 /// The all-reduce of all gradients, with what auto chooses filled in; or why there is none.
-std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::size_t parameters) {
+sim::Result<PreparedJob> all_reduce_of(const LearnJob& job, std::size_t parameters) {
   CollectiveJob all_reduce;
   all_reduce.system = job.system;
   all_reduce.engine = job.method.engine;
@@ -127,23 +127,23 @@ std::variant<CollectiveJob, JobRefused> all_reduce_of(const LearnJob& job, std::
   const std::vector<Choice> offers = offers_of(all_reduce, job.method.algorithm, job.protocol);
   all_reduce.algorithm = offers.empty() ? job.method.algorithm : offers.front().algorithm;
   all_reduce.protocol = job.protocol.value_or(coll::Protocol::kSimple);
-  if (all_reduce.algorithm == nullptr) return JobRefused{why_no_offers(all_reduce, job.protocol)};
-  if (auto why = refuse(all_reduce)) return JobRefused{std::move(*why)};
+  if (all_reduce.algorithm == nullptr) return sim::fail(why_no_offers(all_reduce, job.protocol));
+  if (auto ok = check_request(all_reduce); !ok) return sim::fail(ok.error());
   const Choice choice = choose(all_reduce, offers);
   all_reduce.algorithm = choice.algorithm;
   all_reduce.protocol = choice.protocol;
-  return all_reduce;
+  return prepare(all_reduce);
 }
 
 }  // namespace
 
 LearnOutcome run(const LearnJob& job, const KeepGoing& keep_going) {
   train::Perceptron network(job.hidden);
-  auto chosen = all_reduce_of(job, network.parameters());
-  if (auto* refused = std::get_if<JobRefused>(&chosen)) return std::move(*refused);
-  const CollectiveJob& all_reduce = std::get<CollectiveJob>(chosen);
+  auto prepared = all_reduce_of(job, network.parameters());
+  if (!prepared) return JobRefused{std::move(prepared.error().message)};
+  const CollectiveJob& all_reduce = prepared->job();
   const Data data(job);
-  SimulatedSum machine(all_reduce);
+  SimulatedSum machine(*prepared);
   LearnResult result{.layers = network.layers(),
                      .parameters = network.parameters(),
                      .algorithm = all_reduce.algorithm,

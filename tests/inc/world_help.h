@@ -112,8 +112,9 @@ struct Job {
 struct World {
   World(const IncSpec& inc, const net::FabricSpec& fabric, int gpus, bool values = true)
       : spec(inc),
-        blueprint(std::get<net::Blueprint>(net::draw(fabric, gpus))),
-        network(events, blueprint, fabric, true, in_network(inc)),
+        blueprint(net::draw(fabric, gpus).value()),
+        routes(net::Routes::make(blueprint).value()),
+        network(events, blueprint, routes, fabric, true, in_network(inc)),
         units(inc, events, network, values ? &payloads : nullptr),
         functional(values) {
     for (int g = 0; g < gpus; ++g) {
@@ -133,11 +134,11 @@ struct World {
     plan.address = next_address;
     next_address += (job.bytes + 4095) / 4096 * 4096;
     auto added = units.regions().add(plan);
-    if (const auto* refusal = std::get_if<sim::Refusal>(&added)) {
-      ADD_FAILURE() << refusal->why;
+    if (!added) {
+      ADD_FAILURE() << added.error().message;
       return 0;
     }
-    const RegionId id = std::get<RegionId>(added);
+    const RegionId id = *added;
     styles.resize(std::max<std::size_t>(styles.size(), id + 1u));
     styles[id] = job.style;
     const auto width = static_cast<std::size_t>(sim::size_of(job.type).count());
@@ -219,6 +220,7 @@ struct World {
   IncSpec spec;
   sim::EventQueue events;
   net::Blueprint blueprint;
+  net::Routes routes;
   net::Network network;
   net::Payloads payloads;
   SwitchUnits units;

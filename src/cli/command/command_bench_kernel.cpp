@@ -24,7 +24,7 @@ namespace {
 
 /// The collective to run beside, on its system.
 std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& args,
-                                                      const study::SystemSpec& system) {
+                                                      const study::SystemPtr& system) {
   BenchArguments bench;
   bench.collective = args.beside;
   bench.begin = bench.end = args.beside_size;
@@ -37,8 +37,8 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   const auto& options = std::get<BenchOptions>(understood);
   if (options.algorithms.size() != 1 || options.protocols.size() != 1 || options.engines.size() != 1)
     return bad_input("--beside: one algorithm, one protocol and one engine");
-  const int gpus = system.machine.gpus;
-  study::CollectiveJob job{.system = &system,
+  const int gpus = system->machine.gpus;
+  study::CollectiveJob job{.system = system,
                            .engine = options.engines.front(),
                            .collective = options.collective,
                            .bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus),
@@ -49,7 +49,7 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   job.protocol = options.protocols.front().value_or(coll::Protocol::kSimple);
   if (job.algorithm == nullptr)
     return bad_input("--beside: " + study::why_no_offers(job, options.protocols.front()));
-  if (auto why = study::refuse(job)) return bad_input(*why);
+  if (auto ok = study::check_request(job); !ok) return bad_input(ok.error().message);
   if (!offers.empty()) {
     const study::Choice choice = study::choose(job, offers);
     job.algorithm = choice.algorithm;
@@ -58,7 +58,7 @@ std::variant<study::CollectiveJob, int> collective_of(const KernelArguments& arg
   return job;
 }
 
-int run_beside(const KernelArguments& args, const study::SystemSpec& system, study::KernelJob kernel,
+int run_beside(const KernelArguments& args, const study::SystemPtr& system, study::KernelJob kernel,
                report::KernelReport& report) {
   auto collective = collective_of(args, system);
   if (const int* exit = std::get_if<int>(&collective)) return *exit;
@@ -73,7 +73,7 @@ int run_beside(const KernelArguments& args, const study::SystemSpec& system, stu
   const auto outcome = study::run(job, [](double) { return !interrupted(); });
   if (const int exit = failure(outcome); exit != kDone) return exit;
   report.beside = report::BesideReport{.collective = args.beside,
-                                       .system = system.name,
+                                       .system = system->name,
                                        .algorithm = std::string(job.collective.algorithm->name),
                                        .protocol = std::string(sim::name_of(job.collective.protocol)),
                                        .engine = std::string(sim::name_of(job.collective.engine)),
@@ -87,16 +87,16 @@ int run_kernel(const KernelArguments& args) {
   if (const auto* complaint = std::get_if<std::string>(&understood)) return bad_input(*complaint);
   const auto& options = std::get<KernelOptions>(understood);
   const bool beside = !args.beside.empty();
-  std::optional<std::vector<study::SystemSpec>> systems;
+  std::optional<std::vector<study::SystemPtr>> systems;
   std::optional<gpu::GpuSpec> gpu;
   if (beside) {
     std::vector<std::string> sets = args.sets;
     if (args.coll_channels > 0) sets.push_back(fmt::format("coll.channels={}", args.coll_channels));
     systems = load_systems(args.system, sets);
-    if (!systems) return kBadInput;
+    if (!systems) return interrupted() ? kInterrupted : kBadInput;
     if (systems->size() != 1) return bad_input("--beside: one system");
     if (args.sms_taken > 0) return bad_input("--sms-taken: with --beside the collective takes them");
-    gpu = systems->front().machine.gpu;
+    gpu = systems->front()->machine.gpu;
     if (!args.gpu.empty() && args.gpu != gpu->name)
       return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
   } else {
@@ -113,7 +113,7 @@ int run_kernel(const KernelArguments& args) {
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   if (beside) {
-    page.add(systems->front());
+    page.add(*systems->front());
   } else {
     page.add(*gpu);
   }

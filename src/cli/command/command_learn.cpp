@@ -74,9 +74,9 @@ int learn_command(const Arguments& args) {
     methods.push_back(std::get<study::Method>(method));
   }
   const auto systems = load_systems(args.system, args.sets);
-  if (!systems) return kBadInput;
+  if (!systems) return interrupted() ? kInterrupted : kBadInput;
   if (systems->size() != 1) return bad_input("--system: one system at a time");
-  job.system = &systems->front();
+  job.system = systems->front();
   const int there = job.system->machine.gpus;
   if (args.gpus > there)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));

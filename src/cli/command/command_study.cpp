@@ -35,26 +35,26 @@ struct Arguments {
 
 /// What a study's jobs point to; a deque keeps its elements where they are.
 struct Loaded {
-  std::deque<study::SystemSpec> systems;
+  std::vector<study::SystemPtr> systems;
   std::deque<train::Graph> graphs;
 };
 
-const study::SystemSpec* load_one(const std::string& name, const Arguments& args, int gpus, Loaded& loaded) {
+study::SystemPtr load_one(const std::string& name, const Arguments& args, int gpus, Loaded& loaded) {
   auto systems = load_systems(name, args.sets);
   if (!systems) return nullptr;
-  loaded.systems.push_back(std::move(systems->front()));
-  const study::SystemSpec& system = loaded.systems.back();
-  if (gpus > system.machine.gpus || system.machine.gpus < 2) {
-    bad_input(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system.name));
+  study::SystemPtr system = std::move(systems->front());
+  if (gpus > system->machine.gpus || system->machine.gpus < 2) {
+    bad_input(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system->name));
     return nullptr;
   }
-  return &system;
+  loaded.systems.push_back(system);
+  return system;
 }
 
 /// False when something was wrong and has been said.
 bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded, study::OverlapJob& job,
               report::StudyReport& report) {
-  const study::SystemSpec* system = load_one(c.system, args, c.gpus, loaded);
+  const study::SystemPtr system = load_one(c.system, args, c.gpus, loaded);
   if (system == nullptr) return false;
   auto model = config::load_model(c.model);
   if (const auto* error = std::get_if<config::Diagnostic>(&model)) return bad_file(*error) == kDone;
@@ -88,7 +88,7 @@ bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
 }
 
 bool add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded, study::OverlapJob& job) {
-  const study::SystemSpec* system = load_one(w.system, args, w.gpus, loaded);
+  const study::SystemPtr system = load_one(w.system, args, w.gpus, loaded);
   if (system == nullptr) return false;
   study::SizeWindow window{
       .system = system, .gpus = w.gpus > 0 ? w.gpus : system->machine.gpus, .methods = {}, .sizes = {}};
@@ -118,7 +118,7 @@ int study_command(const Arguments& args) {
   if (const int exit = json_file.open(); exit != kDone) return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  for (const study::SystemSpec& system : loaded.systems) page.add(system);
+  for (const study::SystemPtr& system : loaded.systems) page.add(*system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   auto outcome = study::run(job, [&](double share) {

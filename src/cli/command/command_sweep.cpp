@@ -84,8 +84,8 @@ std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
   std::vector<study::SystemSpec> systems;
   for (const std::string& name : names) {
     if (name.empty()) continue;
-    for (study::SystemSpec& system : load_systems(name, sets).value_or(std::vector<study::SystemSpec>{}))
-      systems.push_back(std::move(system));
+    for (const auto& system : load_systems(name, sets).value_or(std::vector<study::SystemPtr>{}))
+      systems.push_back(*system);
   }
   return systems;
 }

@@ -18,9 +18,8 @@ InNetworkExecutor::InNetworkExecutor(ExecutorContext context) : context_(std::mo
   inc::SwitchUnits* units = context_.machine.units();
   for (const Step& step : context_.program.steps(0, 0)) {
     auto added = units->regions().add(region_plan(step, context_, units->spec().payload));
-    const auto* refusal = std::get_if<sim::Refusal>(&added);
-    INFOLD_CHECK(refusal == nullptr, "the fabric serves the program (study::refuse)");
-    regions_.push_back(std::get<inc::RegionId>(added));
+    INFOLD_CHECK(added.has_value(), "the fabric serves the program (study::refuse)");
+    regions_.push_back(*added);
   }
   for (int rank = 0; rank < context_.program.ranks; ++rank) ranks_.emplace_back(*this, rank);
 }

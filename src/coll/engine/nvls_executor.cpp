@@ -21,9 +21,8 @@ NvlsExecutor::NvlsExecutor(ExecutorContext context) : context_(std::move(context
     plan.part = sim::Bytes{rounds.chunk()};
     plan.bytes = plan.part * (rounds.parts() + static_cast<std::uint32_t>(program.ranks));  // and flags
     auto added = units->regions().add(std::move(plan));
-    const auto* refusal = std::get_if<sim::Refusal>(&added);
-    INFOLD_CHECK(refusal == nullptr, "the fabric serves the program (study::refuse)");
-    regions_.push_back(std::get<inc::RegionId>(added));
+    INFOLD_CHECK(added.has_value(), "the fabric serves the program (study::refuse)");
+    regions_.push_back(*added);
     buffers.push_back(buffer);
     buffer += step.stage * (t.slots * program.ranks);
   }

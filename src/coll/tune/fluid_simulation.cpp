@@ -194,7 +194,7 @@ bool FluidSimulation::begin_sending(std::size_t walker, sim::Time now) {
   for (int i = 0; encoding_.flags_inside && !s.lands && i < s.to.size(); ++i) {
     Pipe& out = pipe(w, sending.step, s.from.size() + i);
     Slot& slot = out.slots[sending.slots[static_cast<std::size_t>(i)]];
-    slot.first = now + ways_[out.way].latency + first_piece(sending.wire) + poll();
+    slot.first = now + ways_[out.way].latency + first_piece(sending.wire, ways_[out.way].slowest) + poll();
     poke(out.receiver, slot.first);
   }
   // What fits the window at the end leaves while the walker is free.
@@ -282,9 +282,9 @@ double FluidSimulation::sent_together(std::size_t walker, std::size_t step, doub
 }
 
 /// What a warp stores at once comes over one link, and is taken when all of it is there.
-sim::Time FluidSimulation::first_piece(double wire) const {
+sim::Time FluidSimulation::first_piece(double wire, double rate) const {
   const auto access = static_cast<double>(encoding_.wire(sim::Bytes{encoding_.access}).count());
-  return sim::Time::ps(static_cast<std::int64_t>(std::min(access, wire) / link_rate_));
+  return sim::Time::ps(static_cast<std::int64_t>(std::min(access, wire) / rate));
 }
 
 /// A short kernel that adds a slice: its launch, and its workgroups' loads through their SMs' ports.
@@ -305,10 +305,12 @@ FluidSimulation::FluidSimulation(const gpu::MachineSpec& machine, const net::Blu
       slots_(static_cast<std::size_t>(buffer_slots(program.tuning))),
       walkers_(program.lists.size()) {
   // A packet costs its header, and its acknowledgement the other way, where the traffic is the same.
-  const net::PacketSpec& packet = machine.fabric.packet;
-  link_rate_ = per_ps(machine.fabric.link.rate) * static_cast<double>(costs_.payload.count()) /
-               static_cast<double>((costs_.payload + packet.header + packet.ack).count());
-  link_rate_ *= through_switches();
+  const double through = through_switches(fabric);
+  for (const net::LinkType& type : fabric.link_types) {
+    const double data = per_ps(type.rate) * static_cast<double>(costs_.payload.count()) /
+                        static_cast<double>((costs_.payload + type.packet.header + type.packet.ack).count());
+    link_rates_.push_back(data * through);
+  }
   for (int rank = 0; rank < program.ranks; ++rank) memories_.push_back(fluid_.add_resource(memory_rate()));
   connect(fabric, routes, gpus);
   count_rivals();

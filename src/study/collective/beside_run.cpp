@@ -85,7 +85,7 @@ class Scene {
       : collective_(job.collective),
         program_(program),
         machine_(
-            job.collective.system->machine,
+            job.collective.system->plan(),
             {.burst = burst, .functional = false, .in_network = program.in_network(), .core = job.core}) {
     for (int g = 0; g < job.collective.gpus; ++g)
       kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
@@ -148,13 +148,16 @@ class Scene {
   std::vector<std::unique_ptr<Kernels>> kernels_;
 };
 
-std::optional<std::string> refuse(const BesideJob& job) {
-  if (auto why = refuse(job.kernel)) return why;
-  if (auto why = refuse(job.collective)) return why;
+/// The collective made ready, unless it or the kernel can not be run as asked.
+sim::Result<PreparedJob> prepare(const BesideJob& job) {
+  if (auto why = refuse(job.kernel)) return sim::fail(std::move(*why));
+  auto prepared = prepare(job.collective);
+  if (!prepared) return prepared;
   const int sms = job.collective.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
-    return fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms);
-  return std::nullopt;
+    return sim::fail(
+        fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
+  return prepared;
 }
 
 /// So many of the one as take as long as two of the other.
@@ -166,8 +169,9 @@ int times_to_cover(sim::Time one, sim::Time other, int most) {
 }  // namespace
 
 BesideOutcome run(const BesideJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse(job)) return JobRefused{std::move(*why)};
-  const coll::Program program = program_of(job.collective);
+  auto prepared = prepare(job);
+  if (!prepared) return JobRefused{std::move(prepared.error().message)};
+  const coll::Program& program = prepared->program();
   const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
   r.sms = program.sms();
