@@ -85,7 +85,7 @@ Measured measure_backward(const gpu::GpuSpec& spec) {
 
 Measured measure(const Case& c) {
   if (c.bytes == sim::Bytes{}) return measure_backward(c.system.machine.gpu);
-  const study::CollectiveJob job{.system = &c.system,
+  const study::CollectiveJob job{.system = study::PreparedSystem::make(c.system).value(),
                                  .algorithm = coll::find_algorithm(c.algorithm),
                                  .bytes = c.bytes,
                                  .gpus = c.system.machine.gpus,

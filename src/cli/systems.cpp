@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <system_error>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 #include "config/catalog.h"
 #include "config/yaml/overrides.h"
 #include "study/check.h"
@@ -43,23 +45,27 @@ void complain(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-sim::Result<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                         const std::vector<std::string>& sets) {
-  std::vector<study::SystemSpec> systems;
+sim::Result<std::vector<study::SystemPtr>> load_systems(const std::string& list,
+                                                        const std::vector<std::string>& sets) {
+  std::vector<study::SystemPtr> systems;
   for (const std::string& name : split(list)) {
-    auto system = config::load_system(name, study::check);
+    study::PreparingCheck check([] { return !interrupted(); });
+    auto system = config::load_system(name, std::ref(check));
+    if (interrupted()) return sim::interrupted();
     if (!system) return sim::fail_as(std::move(system));
-    if (auto applied = config::apply_overrides(*system, sets); !applied)
-      return sim::fail_as(std::move(applied));
-    if (auto refusal = study::check(*system); refusal && !sets.empty())
-      return sim::fail(fmt::format("--set: {}: {}", refusal->path, refusal->why));
-    systems.push_back(std::move(*system));
+    if (!sets.empty()) {
+      if (auto applied = config::apply_overrides(*system, sets); !applied)
+        return sim::fail_as(std::move(applied));
+      const auto refusal = check(*system);
+      if (interrupted()) return sim::interrupted();
+      if (refusal) return sim::fail(fmt::format("--set: {}: {}", refusal->path, refusal->why));
+    }
+    systems.push_back(check.prepared());
   }
   return systems;
 }
 
-sim::Result<study::SystemSpec> load_one_system(const std::string& name,
-                                               const std::vector<std::string>& sets) {
+sim::Result<study::SystemPtr> load_one_system(const std::string& name, const std::vector<std::string>& sets) {
   auto systems = load_systems(name, sets);
   if (!systems) return sim::fail_as(std::move(systems));
   if (systems->size() != 1) return sim::fail("--system: one system at a time");

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "sim/result.h"
-#include "study/system_spec.h"
+#include "study/prepared_system.h"
 
 namespace infold::cli {
 
-/// Loads each of a comma-separated list of systems and applies `--set` to it.
-sim::Result<std::vector<study::SystemSpec>> load_systems(const std::string& list,
-                                                         const std::vector<std::string>& sets);
+/// Loads each of a comma-separated list of systems, applies `--set` to it, and prepares it.
+sim::Result<std::vector<study::SystemPtr>> load_systems(const std::string& list,
+                                                        const std::vector<std::string>& sets);
 /// The same where one system is meant.
-sim::Result<study::SystemSpec> load_one_system(const std::string& name, const std::vector<std::string>& sets);
+sim::Result<study::SystemPtr> load_one_system(const std::string& name, const std::vector<std::string>& sets);
 
 /// The same for one GPU; `--set` then takes its paths only, "gpu.…".
 sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);

@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/bench_options.h"
+#include "cli/interrupt.h"
 #include "cli/kernel_options.h"
 #include "cli/pick.h"
 #include "cli/systems.h"
@@ -177,9 +178,9 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
   auto system = load_one_system(args.system, sets);
   if (!system) return sim::fail_as(std::move(system));
   setup->system = std::move(*system);
-  const int gpus = setup->system.machine.gpus;
+  const int gpus = setup->system->machine.gpus;
   if (args.gpus > gpus)
-    return sim::fail(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system.name, gpus));
+    return sim::fail(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system->name, gpus));
   job.gpus = args.gpus > 0 ? args.gpus : gpus;
   if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
   auto model = config::load_model(args.model);
@@ -191,7 +192,7 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
         fmt::format("--seq {}: {}: {}", args.sequence, setup->model.name, graph.error().message));
   }
   setup->graph = std::move(*graph);
-  job.system = &setup->system;
+  job.system = setup->system;
   job.graph = &setup->graph;
   job.ignore_memory = args.ignore_memory;
   job.overlap = !args.sequential;
@@ -200,8 +201,8 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
 
 report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup) {
   const train::Shape& sample = setup.graph.values.front().shape;
-  return {.system = setup.system.name,
-          .gpu = setup.system.machine.gpu.name,
+  return {.system = setup.system->name,
+          .gpu = setup.system->machine.gpu.name,
           .gpus = setup.job.gpus,
           .model = setup.model.name,
           .batch = args.batch,

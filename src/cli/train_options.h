@@ -64,7 +64,7 @@ struct TrainArguments {
 
 /// As understood. What the job points to is here, so it can not be copied.
 struct TrainSetup {
-  study::SystemSpec system;
+  study::SystemPtr system;
   train::Model model;
   train::Graph graph;
   study::StepJob job;  ///< its method is the first

@@ -24,7 +24,7 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Netw
       signals_(signals),
       payloads_(payloads),
       core_(spec, events, options),
-      inbox_(events, network, core_.memory(), moves, payloads, network.lanes(id)),
+      inbox_(events, network, core_.memory(), moves, payloads, network.lanes(id), network.soonest_into(id)),
       priority_(options.collective_priority) {
   if (units != nullptr)
     switch_port_ = std::make_unique<SwitchPort>(id, spec, events, network, core_.memory(), *units, payloads);

@@ -1,23 +1,20 @@
 // The checks of a GPU that concern more than one parameter.
 #pragma once
 
-#include <optional>
-
 #include "gpu/gpu_spec.h"
-#include "sim/params.h"
+#include "sim/result.h"
 
 namespace infold::gpu {
 
 /// What contradicts what, with a path inside the GPU ("hbm.refresh").
-inline std::optional<sim::Refusal> check(const GpuSpec& spec) {
+inline sim::Status check(const GpuSpec& spec) {
   if (spec.hbm.refresh * 2 > spec.hbm.refresh_interval) {
-    return sim::Refusal{"hbm.refresh",
-                        "refreshing takes more than half of the time (see hbm.refresh_interval)"};
+    return sim::fail("refreshing takes more than half of the time (see hbm.refresh_interval)", "hbm.refresh");
   }
   if (spec.hbm.groups > spec.hbm.channels) {
-    return sim::Refusal{"hbm.groups", "a group has one channel at least (see hbm.channels)"};
+    return sim::fail("a group has one channel at least (see hbm.channels)", "hbm.groups");
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace infold::gpu

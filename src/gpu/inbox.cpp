@@ -6,7 +6,7 @@
 namespace infold::gpu {
 
 Inbox::Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memory, MoveTable& moves,
-             net::Payloads* payloads, int lanes)
+             net::Payloads* payloads, int lanes, sim::Time latency)
     : takes_data_(network.packet_by_packet() && static_cast<std::size_t>(lanes) <= Earliest::kMost),
       heads_(takes_data_ ? static_cast<std::size_t>(lanes) : 1),
       lanes_(static_cast<std::size_t>(lanes)),
@@ -15,7 +15,7 @@ Inbox::Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memor
       network_(network),
       payloads_(payloads),
       events_(events),
-      latency_(network.spec().link.latency) {
+      latency_(latency) {
   memory.set_inbox(*this);
 }
 

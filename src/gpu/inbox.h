@@ -21,9 +21,10 @@ namespace infold::gpu {
 
 class Inbox final : public sim::Handler {
  public:
-  /// `payloads`: null when values are off. `lanes`: links into this GPU.
+  /// `payloads`: null when values are off. `lanes`: links into this GPU,
+  /// the fastest of which has that latency.
   Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memory, MoveTable& moves,
-        net::Payloads* payloads, int lanes);
+        net::Payloads* payloads, int lanes, sim::Time latency);
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/gpu.h"
-#include "gpu/machine_spec.h"
+#include "gpu/machine_plan.h"
 #include "inc/switch_units.h"
 #include "net/packet/network.h"
 #include "sim/event_queue.h"
@@ -17,23 +16,14 @@ namespace infold::gpu {
 struct MachineOptions {
   sim::Bytes burst;         ///< 0: packet by packet
   bool functional = false;  ///< packets carry values
-  bool in_network = false;  ///< switches have reduction units; requires: !check_in_network(spec)
+  bool in_network = false;  ///< switches have reduction units; requires: MachinePlan::in_network()
   CoreOptions core{};
 };
 
 class Machine {
  public:
-  /// The simulator's own memory that a machine may need before it runs.
-  static constexpr std::int64_t kMemoryLimit = std::int64_t{2} << 30;
-
-  /// Why this machine can not be built (topology, deadlock, memory), if so.
-  static std::optional<sim::Refusal> check(const MachineSpec& spec);
-
-  /// Why this machine's switches can not reduce, if so.
-  static std::optional<sim::Refusal> check_in_network(const MachineSpec& spec);
-
-  /// Requires: !check(spec).
-  Machine(const MachineSpec& spec, const MachineOptions& options);
+  /// Requires: plan.in_network() has nothing against it where switches are to reduce.
+  Machine(const MachinePlan& plan, const MachineOptions& options);
 
   sim::EventQueue& events() { return events_; }
   net::Network& network() { return *network_; }
@@ -45,8 +35,9 @@ class Machine {
   const Gpu& gpu(int id) const { return *gpus_[static_cast<std::size_t>(id)]; }
   int gpus() const { return static_cast<int>(gpus_.size()); }
   SignalTable& signals() { return signals_; }
-  const MachineSpec& spec() const { return spec_; }
-  const net::Blueprint& blueprint() const { return blueprint_; }
+  const MachinePlan& plan() const { return plan_; }
+  const MachineSpec& spec() const { return plan_.spec(); }
+  const net::Blueprint& blueprint() const { return plan_.blueprint(); }
   const MachineOptions& options() const { return options_; }
 
   /// Nothing is in flight anywhere: packets, credits, moves.
@@ -56,9 +47,8 @@ class Machine {
   }
 
  private:
-  MachineSpec spec_;
+  MachinePlan plan_;
   MachineOptions options_;
-  net::Blueprint blueprint_;
   sim::EventQueue events_;
   net::Payloads payloads_;
   MoveTable moves_;

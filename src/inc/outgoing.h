@@ -33,7 +33,7 @@ class Outgoing {
     }
     const std::uint16_t id = free_;
     free_ = slots_[id].next_free;
-    slots_[id] = {};
+    slots_[id] = Slot{};
     return id;
   }
   void give_back(std::uint16_t id) {

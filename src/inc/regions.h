@@ -59,7 +59,9 @@ class Tree {
   static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
                                   std::uint16_t way);
   /// Requires: the switch belongs to it.
-  const TreeNode& at(net::NodeId chip) const { return nodes_[index_[chip - gpus_]]; }
+  const TreeNode& at(net::NodeId chip) const {
+    return nodes_[index_[static_cast<std::size_t>(chip - gpus_)]];
+  }
   const std::vector<TreeNode>& nodes() const { return nodes_; }
   net::NodeId root() const { return nodes_.back().chip; }
 

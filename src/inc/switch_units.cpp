@@ -11,39 +11,42 @@ net::InNetwork in_network(const IncSpec& spec) {
   return {.units = true, .payload = spec.payload, .request = spec.request, .latency = spec.latency};
 }
 
-std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fabric) {
+sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net::Blueprint& blueprint) {
   if (spec.table_bytes < spec.payload) {
-    return sim::Refusal{"inc.table_bytes", fmt::format("a table of {} bytes does not hold one sum of {}",
-                                                       spec.table_bytes.count(), spec.payload.count())};
+    return sim::fail(fmt::format("a table of {} bytes does not hold one sum of {}", spec.table_bytes.count(),
+                                 spec.payload.count()),
+                     "inc.table_bytes");
   }
   if (spec.order == SumOrder::kRank && spec.levels == Levels::kTop) {
-    return sim::Refusal{
-        "inc.levels",
+    return sim::fail(
         "rank order needs levels: each (contributions that wait for their turn at the top would "
-        "keep those before them from coming)"};
+        "keep those before them from coming)",
+        "inc.levels");
   }
-  const auto refuse_multiple = [&](const char* path, sim::Bytes bytes) -> std::optional<sim::Refusal> {
-    if (bytes.count() % spec.payload.count() == 0) return std::nullopt;
-    return sim::Refusal{path, fmt::format("{} bytes are not whole packets of {} (inc.payload)", bytes.count(),
-                                          spec.payload.count())};
+  const auto whole_packets = [&](const char* path, sim::Bytes bytes) -> sim::Status {
+    if (bytes.count() % spec.payload.count() == 0) return {};
+    return sim::fail(fmt::format("{} bytes are not whole packets of {} (inc.payload)", bytes.count(),
+                                 spec.payload.count()),
+                     path);
   };
   if (spec.payload.count() % 16 != 0)
-    return sim::Refusal{"inc.payload",
-                        fmt::format("{} bytes are not a multiple of 16", spec.payload.count())};
+    return sim::fail(fmt::format("{} bytes are not a multiple of 16", spec.payload.count()), "inc.payload");
   if (spec.sm_payload.count() % 16 != 0)
-    return sim::Refusal{"inc.sm_payload",
-                        fmt::format("{} bytes are not a multiple of 16", spec.sm_payload.count())};
-  if (auto refusal = refuse_multiple("inc.wave", spec.wave)) return refusal;
-  if (auto refusal = refuse_multiple("fabric.interleave_block", fabric.interleave_block)) return refusal;
+    return sim::fail(fmt::format("{} bytes are not a multiple of 16", spec.sm_payload.count()),
+                     "inc.sm_payload");
+  if (auto ok = whole_packets("inc.wave", spec.wave); !ok) return ok;
+  if (auto ok = whole_packets("fabric.interleave_block", fabric.interleave_block); !ok) return ok;
   if (spec.payload.count() % spec.sm_payload.count() != 0 && spec.sm_payload < spec.payload)
-    return sim::Refusal{"inc.sm_payload", fmt::format("{} bytes do not divide the {} of inc.payload",
-                                                      spec.sm_payload.count(), spec.payload.count())};
-  if (const sim::Bytes most = spec.payload + fabric.packet.header; most > fabric.switch_chip.buffer) {
-    return sim::Refusal{"fabric.switch.buffer",
-                        fmt::format("a packet of {} bytes does not fit a buffer of {}", most.count(),
-                                    fabric.switch_chip.buffer.count())};
+    return sim::fail(fmt::format("{} bytes do not divide the {} of inc.payload", spec.sm_payload.count(),
+                                 spec.payload.count()),
+                     "inc.sm_payload");
+  const sim::Bytes buffer = net::smallest_buffer(blueprint);
+  if (const sim::Bytes most = spec.payload + net::largest_header(blueprint); most > buffer) {
+    return sim::fail(
+        fmt::format("a packet of {} bytes does not fit a buffer of {}", most.count(), buffer.count()),
+        "fabric.switch.buffer");
   }
-  return std::nullopt;
+  return {};
 }
 
 SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "inc/reduction_unit.h"
 #include "inc/regions.h"
 #include "net/packet/network.h"
+#include "sim/result.h"
 
 namespace infold::inc {
 
@@ -18,11 +18,11 @@ net::InNetwork in_network(const IncSpec& spec);
 
 /// Why a fabric can not have units like these, if so. Asks nothing of fabrics that have no switches unless
 /// they are to have units.
-std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fabric);
+sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net::Blueprint& blueprint);
 
 class SwitchUnits {
  public:
-  /// Requires: the network was built with in_network(spec); !check(spec, network.spec()).
+  /// Requires: the network was built with in_network(spec); check() found nothing against its fabric.
   /// `payloads`: null when packets carry no values.
   SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network, net::Payloads* payloads);
 

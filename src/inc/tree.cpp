@@ -60,7 +60,8 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
         p.node.children.push_back({chip, &down, node.first(), node.members});
         p.ranks.insert(p.ranks.end(), l.ranks.begin(), l.ranks.end());
       }
-      if (tree.index_.size() <= static_cast<std::size_t>(chip - gpus)) tree.index_.resize(chip - gpus + 1u);
+      if (tree.index_.size() <= static_cast<std::size_t>(chip - gpus))
+        tree.index_.resize(static_cast<std::size_t>(chip - gpus) + 1);
       tree.index_[static_cast<std::size_t>(chip - gpus)] = static_cast<std::uint16_t>(tree.nodes_.size());
       tree.nodes_.push_back(std::move(node));
     }

@@ -50,7 +50,7 @@ void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
 }
 
 void ReductionUnit::departed(const net::Packet& packet, sim::Time end) {
-  const std::uint16_t slot = packet.source;
+  const auto slot = static_cast<std::uint16_t>(packet.source);
   if (slot == Outgoing::kNone) return;  // an acknowledgement
   Outgoing::Slot& s = outgoing_[slot];
   s.end = sim::max(s.end, end);

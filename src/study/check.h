@@ -1,13 +1,27 @@
-// Whether a system as a whole makes sense: its machine can be built, its library's settings agree.
+// Whether a system as a whole makes sense, for readers of files, which ask before they hand it on.
 #pragma once
 
 #include <optional>
 
-#include "study/system_spec.h"
+#include "study/prepared_system.h"
 
 namespace infold::study {
 
 /// What stands in the way and which parameter to look at, if anything does.
 std::optional<sim::Refusal> check(const SystemSpec& system);
+
+/// Checks as readers want it, and keeps the last system that it found in order, so that it need not be
+/// prepared again.
+class PreparingCheck {
+ public:
+  explicit PreparingCheck(sim::GoOn go_on = {}) : go_on_(std::move(go_on)) {}
+  std::optional<sim::Refusal> operator()(const SystemSpec& system);
+  /// Null when the last one was refused.
+  const SystemPtr& prepared() const { return prepared_; }
+
+ private:
+  sim::GoOn go_on_;
+  SystemPtr prepared_;
+};
 
 }  // namespace infold::study

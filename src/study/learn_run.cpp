@@ -115,7 +115,7 @@ void compare(const std::vector<Learner>& ranks, const Learner& reference, LearnR
 }
 
 /// The all-reduce of all gradients, with what auto chooses filled in; or why there is none.
-sim::Result<CollectiveJob> all_reduce_of(const LearnJob& job, std::size_t parameters) {
+sim::Result<PreparedJob> all_reduce_of(const LearnJob& job, std::size_t parameters) {
   CollectiveJob all_reduce;
   all_reduce.system = job.system;
   all_reduce.engine = job.method.engine;
@@ -128,22 +128,22 @@ sim::Result<CollectiveJob> all_reduce_of(const LearnJob& job, std::size_t parame
   all_reduce.algorithm = offers.empty() ? job.method.algorithm : offers.front().algorithm;
   all_reduce.protocol = job.protocol.value_or(coll::Protocol::kSimple);
   if (all_reduce.algorithm == nullptr) return sim::fail(why_no_offers(all_reduce, job.protocol));
-  if (auto why = refuse(all_reduce)) return sim::fail(std::move(*why));
+  if (auto ok = check_request(all_reduce); !ok) return sim::fail(ok.error());
   const Choice choice = choose(all_reduce, offers);
   all_reduce.algorithm = choice.algorithm;
   all_reduce.protocol = choice.protocol;
-  return all_reduce;
+  return prepare(all_reduce);
 }
 
 }  // namespace
 
 sim::Result<LearnResult> run(const LearnJob& job, const KeepGoing& keep_going) {
   train::Perceptron network(job.hidden);
-  auto chosen = all_reduce_of(job, network.parameters());
-  if (!chosen) return sim::fail_as(std::move(chosen));
-  const CollectiveJob& all_reduce = *chosen;
+  auto prepared = all_reduce_of(job, network.parameters());
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  const CollectiveJob& all_reduce = prepared->job();
   const Data data(job);
-  SimulatedSum machine(all_reduce);
+  SimulatedSum machine(*prepared);
   LearnResult result{.layers = network.layers(),
                      .parameters = network.parameters(),
                      .algorithm = all_reduce.algorithm,

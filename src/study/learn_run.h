@@ -14,7 +14,7 @@
 namespace infold::study {
 
 struct LearnJob {
-  const SystemSpec* system = nullptr;  ///< passed check()
+  SystemPtr system;
   int gpus = 0;
   Method method;
   std::optional<coll::Protocol> protocol;       ///< none: chosen by size

@@ -1,27 +1,22 @@
 // One machine for all the sums, so that its caches stay as warm as they would.
 #include "study/simulated_sum.h"
 
-#include <numeric>
-
 #include "sim/check.h"
 
 namespace infold::study {
 
-namespace {
-std::vector<int> first(int gpus) {
-  std::vector<int> all(static_cast<std::size_t>(gpus));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-}  // namespace
-
-SimulatedSum::SimulatedSum(const CollectiveJob& job)
-    : program_(program_of(job)),
-      machine_(job.system->machine, {.burst = {}, .functional = true, .in_network = program_.in_network()}),
-      gpus_(first(job.gpus)),
+SimulatedSum::SimulatedSum(const PreparedJob& prepared)
+    : program_(prepared.program()),
+      machine_(prepared.job().system->plan(),
+               {.burst = {}, .functional = true, .in_network = program_.in_network()}),
+      gpus_(prepared.groups().front()),
       buffers_(machine_, gpus_, coll::buffers_for(program_)),
       values_(program_.collective, program_.bytes, program_.ranks,
-              {.type = job.type, .op = coll::ReduceOp::kSum, .real = true, .scratch = program_.scratch}, 1) {}
+              {.type = prepared.job().type,
+               .op = coll::ReduceOp::kSum,
+               .real = true,
+               .scratch = program_.scratch},
+              1) {}
 
 sim::Result<SimulatedSum::Sums> SimulatedSum::add_up(std::span<std::vector<float>> ranks) {
   for (int r = 0; r < program_.ranks; ++r) {

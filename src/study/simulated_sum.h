@@ -15,8 +15,8 @@ namespace infold::study {
 
 class SimulatedSum {
  public:
-  /// An all-reduce of sums. Requires: !refuse(job); what the job points to must outlive it.
-  explicit SimulatedSum(const CollectiveJob& job);
+  /// An all-reduce of sums. What the job points to must outlive it.
+  explicit SimulatedSum(const PreparedJob& prepared);
 
   struct Sums {
     sim::Time time;           ///< from the ranks' coming to the collective to the end of the last

@@ -33,7 +33,7 @@ class ExecutionTest : public testing::Test {
   }
   Execution::Options options() { return {.values = nullptr, .trace = nullptr, .rank_done = {}}; }
 
-  gpu::Machine machine{machine_spec(), {}};
+  gpu::Machine machine{gpu::MachinePlan::make(machine_spec()).value(), {}};
   std::vector<int> gpus{0, 1, 2, 3};
 };
 
@@ -196,8 +196,9 @@ struct ByHand {
   void run(sim::Bytes burst, Values* values) {
     gpu::MachineSpec spec;
     spec.gpus = 3;
-    machine = std::make_unique<gpu::Machine>(
-        spec, gpu::MachineOptions{.burst = burst, .functional = values != nullptr});
+    machine =
+        std::make_unique<gpu::Machine>(gpu::MachinePlan::make(spec).value(),
+                                       gpu::MachineOptions{.burst = burst, .functional = values != nullptr});
     Execution execution(*machine, program, {0, 1, 2}, {.values = values, .trace = nullptr, .rank_done = {}});
     for (int rank = 0; rank < 3; ++rank) execution.enqueue(rank, {});
     machine->events().run();
@@ -282,7 +283,7 @@ TEST(Execution, AStepWithoutBytesIsAFlag) {
 TEST(Execution, CarriesValuesOnAFunctionalMachine) {
   gpu::MachineSpec spec;
   spec.gpus = 3;
-  gpu::Machine machine(spec, {.burst = 4_KiB, .functional = true});
+  gpu::Machine machine(gpu::MachinePlan::make(spec).value(), {.burst = 4_KiB, .functional = true});
   const std::vector<int> gpus{0, 1, 2};
   Values values(Collective::kAllReduce, 60'000_B, 3, DataType::kFp32, ReduceOp::kSum, 9);
   const Tuning tuning;

@@ -19,7 +19,7 @@ inline net::Blueprint fabric_of(net::Topology topology, int gpus, std::vector<in
   spec.topology = topology;
   spec.dims = std::move(dims);
   spec.groups = groups;
-  return std::get<net::Blueprint>(net::draw(spec, gpus));
+  return net::draw(spec, gpus).value();
 }
 
 inline Tuning small_tuning(int channels) {

@@ -21,7 +21,7 @@ Blueprint drawn(Topology topology, int gpus, int links_per_neighbour = 1, std::v
   spec.topology = topology;
   spec.links_per_neighbour = links_per_neighbour;
   spec.dims = std::move(dims);
-  return std::get<Blueprint>(draw(spec, gpus));
+  return draw(spec, gpus).value();
 }
 
 std::vector<int> first(int gpus) {

@@ -78,8 +78,9 @@ class CopyPipelineScene {
     bool functional = false;
   };
   explicit CopyPipelineScene(const Settings& s)
-      : blueprint(std::get<net::Blueprint>(net::draw(s.fabric, 2))),
-        network(events, blueprint, s.fabric, s.burst == sim::Bytes{}),
+      : blueprint(net::draw(s.fabric, 2).value()),
+        routes(net::Routes::make(blueprint).value()),
+        network(events, blueprint, routes, s.fabric, s.burst == sim::Bytes{}),
         memory(s.gpu, Contention{}),
         near(*this),
         far(*this),
@@ -151,6 +152,7 @@ class CopyPipelineScene {
 
   sim::EventQueue events;
   net::Blueprint blueprint;
+  net::Routes routes;
   net::Network network;
   MemorySystem memory;
   net::Payloads payloads;

@@ -30,7 +30,7 @@ class GpuTest : public testing::Test, protected sim::Handler {
   void handle(std::uint32_t arg) override { seen.emplace_back(arg, machine.events().now()); }
   using Seen = std::vector<std::pair<std::uint32_t, sim::Time>>;
 
-  Machine machine{two_gpus(), {}};
+  Machine machine{MachinePlan::make(two_gpus()).value(), {}};
   Seen seen;
 };
 
@@ -97,7 +97,7 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
   sim::Time took[2];
   std::uint64_t events[2];
   for (const bool looks : {false, true}) {
-    Machine machine(two_gpus(), {});
+    Machine machine(MachinePlan::make(two_gpus()).value(), {});
     Client client(machine.events());
     machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 100'000_B, client));
     std::uint64_t before = 0;
@@ -128,7 +128,7 @@ TEST(Gpu, MoreLinksThanAnInboxTellsApartTakeAsLong) {
   for (const bool more : {false, true}) {
     MachineSpec spec = two_gpus();
     spec.fabric.links_per_plane = {more ? kMost + 1 : kMost};
-    Machine machine(spec, {});
+    Machine machine(MachinePlan::make(spec).value(), {});
     Client client(machine.events());
     machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 1_MiB, client));
     machine.events().run();
@@ -145,7 +145,7 @@ TEST(Gpu, AMemorySlowerThanTheLinkHoldsUpTheSender) {
   for (int slow : {0, 1}) {
     MachineSpec spec = two_gpus();
     spec.gpu.hbm.bandwidth = slow != 0 ? 5_GBps : 2'000_GBps;
-    Machine machine(spec, {});
+    Machine machine(MachinePlan::make(spec).value(), {});
     Client client(machine.events());
     machine.gpu(0).take_workgroup(32_KiB, 0_B).start(move_to(1, 1_MiB, client));
     machine.events().run();

@@ -7,47 +7,91 @@ namespace {
 using namespace sim::literals;
 
 void expect_refused(const MachineSpec& spec, const std::string& path, const std::string& why) {
-  const auto refusal = Machine::check(spec);
-  ASSERT_TRUE(refusal) << "not refused";
-  EXPECT_EQ(refusal->path, path);
-  EXPECT_THAT(refusal->why, testing::HasSubstr(why));
+  const auto plan = MachinePlan::make(spec);
+  ASSERT_FALSE(plan) << "not refused";
+  EXPECT_EQ(plan.error().parameter, path);
+  EXPECT_THAT(plan.error().message, testing::HasSubstr(why));
 }
 
-TEST(MachineCheck, AcceptsTheDefaultMachine) {
-  EXPECT_FALSE(Machine::check({}));
+TEST(MachinePlans, AcceptsTheDefaultMachine) {
+  EXPECT_TRUE(MachinePlan::make({}));
 }
 
-TEST(MachineCheck, RefusesAFabricThatCanNotBeDrawn) {
+TEST(MachinePlans, RefusesAFabricThatCanNotBeDrawn) {
   MachineSpec spec;
   spec.fabric.topology = net::Topology::kCubeMesh;
   spec.gpus = 6;
   expect_refused(spec, "gpus", "exactly 8 GPUs");
 }
 
-TEST(MachineCheck, RefusesAMachineLargerThanTheSimulatorsMemory) {
+TEST(MachinePlans, RefusesAMachineLargerThanTheSimulatorsMemory) {
   MachineSpec spec;
   spec.gpus = 1'000;
   spec.fabric.links_per_plane = {20};
   expect_refused(spec, "gpus", "GiB of the simulator's memory");
 }
 
-TEST(MachineCheck, RefusesAPacketLargerThanABuffer) {
+TEST(MachinePlans, RefusesAPacketLargerThanABuffer) {
   MachineSpec spec;
   spec.fabric.packet.payload = 512_B;
   spec.fabric.packet.header = 16_B;
   spec.fabric.switch_chip.buffer = 527_B;
   expect_refused(spec, "fabric.switch.buffer", "528 bytes does not fit a buffer of 527");
   spec.fabric.switch_chip.buffer = 528_B;
-  EXPECT_FALSE(Machine::check(spec));
+  EXPECT_TRUE(MachinePlan::make(spec));
 }
 
-TEST(MachineCheck, RefusesWhatWouldCutAnElementInTwo) {
+TEST(MachinePlans, RefusesWhatWouldCutAnElementInTwo) {
   MachineSpec spec;
   spec.fabric.packet.payload = 130_B;
   expect_refused(spec, "fabric.packet.payload", "multiple of the 16");
   spec.fabric.packet.payload = 128_B;
   spec.fabric.interleave_block = 1'000_B;
   expect_refused(spec, "fabric.interleave_block", "multiple of the 16");
+}
+
+MachineSpec fat_tree_of_1024() {
+  MachineSpec spec;
+  spec.gpus = 1'024;
+  spec.fabric.topology = net::Topology::kFatTree;
+  spec.fabric.groups = 32;
+  spec.fabric.leaves_per_group = 8;
+  spec.fabric.spines = 256;
+  return spec;
+}
+
+TEST(MachinePlans, AThousandGpusOnAFatTreeArePlannedAndBuilt) {
+  const auto plan = MachinePlan::make(fat_tree_of_1024());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->routes().diameter(), 4);
+  const Machine machine(*plan, {});
+  EXPECT_EQ(machine.network().links().size(), 2u * (1'024 * 8 + 32 * 256));
+}
+
+TEST(MachinePlans, AskOftenWhetherToGoOn) {
+  // Between two questions about as much is done as for one GPU's column of the tables.
+  int asked = 0;
+  ASSERT_TRUE(MachinePlan::make(fat_tree_of_1024(), [&] { return ++asked > 0; }));
+  EXPECT_GE(asked, 2 * 1'024);
+}
+
+TEST(MachinePlans, StopWhenAsked) {
+  int questions = 0;
+  for (const int after : {1, 500, 1'500}) {
+    questions = 0;
+    const auto plan = MachinePlan::make(fat_tree_of_1024(), [&] { return ++questions < after; });
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().kind, sim::Error::Kind::kInterrupted) << after;
+    EXPECT_EQ(questions, after) << "nothing goes on after a no";
+  }
+}
+
+TEST(MachinePlans, CopiesShareWhatWasDrawn) {
+  const MachinePlan plan = MachinePlan::make({}).value();
+  const MachinePlan copy = plan;  // NOLINT: that it is a copy is the point
+  const Machine machine(copy, {});
+  EXPECT_EQ(&machine.blueprint(), &plan.blueprint());
+  EXPECT_EQ(&machine.network().routes(), &plan.routes());
 }
 
 }  // namespace

@@ -386,19 +386,20 @@ TEST(Statistics, AreRegisteredByPort) {
 TEST(Check, RefusesWhatCanNotBeBuilt) {
   const net::FabricSpec fabric;
   IncSpec spec;
-  EXPECT_EQ(check(spec, fabric), std::nullopt);
+  const net::Blueprint blueprint = net::draw(fabric, 8).value();
+  EXPECT_TRUE(check(spec, fabric, blueprint));
   spec.table_bytes = 64_B;
-  EXPECT_EQ(check(spec, fabric)->path, "inc.table_bytes");
+  EXPECT_EQ(check(spec, fabric, blueprint).error().parameter, "inc.table_bytes");
   spec = {};
   spec.wave = 100_B;
-  EXPECT_EQ(check(spec, fabric)->path, "inc.wave");
+  EXPECT_EQ(check(spec, fabric, blueprint).error().parameter, "inc.wave");
   spec = {};
   spec.order = SumOrder::kRank;
   spec.levels = Levels::kTop;
-  EXPECT_EQ(check(spec, fabric)->path, "inc.levels");
+  EXPECT_EQ(check(spec, fabric, blueprint).error().parameter, "inc.levels");
   spec = {};
   spec.payload = 96_B;
-  EXPECT_EQ(check(spec, fabric)->path, "fabric.interleave_block");
+  EXPECT_EQ(check(spec, fabric, blueprint).error().parameter, "fabric.interleave_block");
 }
 
 TEST(Regions, FabricsWithoutSwitchesCanNotServeThem) {

@@ -112,8 +112,9 @@ struct Job {
 struct World {
   World(const IncSpec& inc, const net::FabricSpec& fabric, int gpus, bool values = true)
       : spec(inc),
-        blueprint(std::get<net::Blueprint>(net::draw(fabric, gpus))),
-        network(events, blueprint, fabric, true, in_network(inc)),
+        blueprint(net::draw(fabric, gpus).value()),
+        routes(net::Routes::make(blueprint).value()),
+        network(events, blueprint, routes, fabric, true, in_network(inc)),
         units(inc, events, network, values ? &payloads : nullptr),
         functional(values) {
     for (int g = 0; g < gpus; ++g) {
@@ -219,6 +220,7 @@ struct World {
   IncSpec spec;
   sim::EventQueue events;
   net::Blueprint blueprint;
+  net::Routes routes;
   net::Network network;
   net::Payloads payloads;
   SwitchUnits units;

@@ -43,7 +43,7 @@ class LatePort final : public Port {
   bool expect_data(const Packet& p, Link& in) override {
     if (p.flow % 4 == 0) return false;  // somebody waits for these
     announced_.push_back({p, &in});
-    scene_.events.schedule(p.arrives + scene_.network.spec().link.latency, sim::Priority::kArrive, late_, 0);
+    scene_.events.schedule(p.arrives + in.latency(), sim::Priority::kArrive, late_, 0);
     return true;
   }
   void catch_up() override {

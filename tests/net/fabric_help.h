@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "net/topology/blueprint.h"
@@ -14,11 +15,22 @@ namespace infold::net {
 
 inline Blueprint drawn(const FabricSpec& spec, int gpus) {
   auto drawing = draw(spec, gpus);
-  if (const auto* refusal = std::get_if<sim::Refusal>(&drawing)) {
-    ADD_FAILURE() << refusal->path << ": " << refusal->why;
+  if (!drawing) {
+    ADD_FAILURE() << drawing.error().parameter << ": " << drawing.error().message;
     return {};
   }
-  return std::get<Blueprint>(drawing);
+  return *std::move(drawing);
+}
+
+inline Routes routes_of(const Blueprint& b) {
+  return Routes::make(b).value();
+}
+
+/// What stands in the way of deadlock freedom, if anything does.
+inline std::optional<std::string> deadlock_in(const Blueprint& b) {
+  const auto proved = prove_no_deadlock(b, routes_of(b));
+  if (proved) return std::nullopt;
+  return proved.error().message;
 }
 
 inline NodeId from_of(const Blueprint& b, LinkId link) {

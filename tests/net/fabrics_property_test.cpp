@@ -76,7 +76,7 @@ TEST_P(EveryFabric, ReachesEveryPairByShortestWays) {
   EXPECT_TRUE(rc::check([&] {
     const Fabric f = any_fabric(GetParam());
     const Blueprint b = drawn(f.spec, f.gpus);
-    const Routes routes(b);
+    const Routes routes = routes_of(b);
     const auto hops = all_distances(b);
     int diameter = 0;
     for (NodeId to = 0; to < b.gpus; ++to) {
@@ -102,7 +102,7 @@ TEST_P(EveryFabric, UsesNoLinkTwiceOnAWay) {
   EXPECT_TRUE(rc::check([&] {
     const Fabric f = any_fabric(GetParam());
     const Blueprint b = drawn(f.spec, f.gpus);
-    const Routes routes(b);
+    const Routes routes = routes_of(b);
     const int from = pick(0, f.gpus - 1);
     const int to = pick(0, f.gpus - 1);
     const auto links = path(b, routes, from, to, pick(0, 65535));
@@ -115,7 +115,7 @@ TEST_P(EveryFabric, IsFreeOfDeadlock) {
   EXPECT_TRUE(rc::check([&] {
     const Fabric f = any_fabric(GetParam());
     const Blueprint b = drawn(f.spec, f.gpus);
-    RC_ASSERT(find_deadlock(b, Routes(b)) == std::nullopt);
+    RC_ASSERT(deadlock_in(b) == std::nullopt);
   }));
 }
 
@@ -126,7 +126,7 @@ TEST(EvenLoad, OnSwitchPlanesAndFatTrees) {
     const bool planes = pick(0, 1) == 0;
     const Fabric f = any_fabric(planes ? Topology::kSwitchPlanes : Topology::kFatTree);
     const Blueprint b = drawn(f.spec, f.gpus);
-    const Routes routes(b);
+    const Routes routes = routes_of(b);
     const int round = planes ? cables_at(b, 0) : f.spec.spines;
     std::vector<int> load(2 * b.cables.size(), 0);
     for (int from = 0; from < b.gpus; ++from) {

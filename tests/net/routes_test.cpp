@@ -31,7 +31,7 @@ TEST(Routes, AGpuMayUseAllItsLanesToASwitchedOne) {
   spec.planes = 3;
   spec.links_per_plane = {2};
   const Blueprint b = drawn(spec, 4);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_THAT(routes.candidates(routes.hop(0, 3)), ElementsAre(0, 2, 4, 6, 8, 10));
   EXPECT_EQ(routes.hop(2, 2).count, 0);
   EXPECT_EQ(routes.layers(), 1);
@@ -44,7 +44,7 @@ void expect_even_lanes(const std::vector<int>& links_per_plane, int gpus) {
   spec.planes = static_cast<int>(links_per_plane.size());
   spec.links_per_plane = links_per_plane;
   const Blueprint b = drawn(spec, gpus);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   const int lanes = cables_at(b, 0);
   for (int from = 0; from < gpus; ++from) {
     for (int to = 0; to < gpus; ++to) {
@@ -74,7 +74,7 @@ TEST(Routes, SwitchPlanesSpreadEvenlyOverTheLanesOfBothEnds) {
 
 TEST(Routes, KlenkFatTreeSpreadsUniformTrafficEvenlyOverAllLinks) {
   const Blueprint b = drawn(klenk(), 128);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_EQ(routes.diameter(), 4);
   std::vector<int> load(2 * b.cables.size(), 0);
   for (int from = 0; from < b.gpus; ++from) {
@@ -94,7 +94,7 @@ TEST(Routes, KlenkFatTreeSpreadsUniformTrafficEvenlyOverAllLinks) {
 
 TEST(Routes, FatTreeUsesEachWayBetweenTwoGroupsOnce) {
   const Blueprint b = drawn(klenk(), 128);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   std::map<int, int> uses;  // of each spine
   for (int spread = 0; spread < 48; ++spread) ++uses[nodes_on(b, path(b, routes, 3, 77, spread))[1]];
   EXPECT_EQ(uses.size(), 48u);
@@ -106,7 +106,7 @@ TEST(Routes, ShortestWaysDoNotPassThroughGpus) {
   b.switches = 2;
   b.cables = {{0, 1}, {1, 2}, {0, 3}, {3, 4}, {4, 2}};
   b.spread_divisor.assign(5, 1);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 2, 0)), ElementsAre(3, 4, 2));
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 1, 0)), ElementsAre(1));
   EXPECT_EQ(routes.diameter(), 3);
@@ -116,7 +116,7 @@ TEST(Routes, RingTakesTheShorterWayAndOnATieTheUpwardOne) {
   FabricSpec spec;
   spec.topology = Topology::kRing;
   const Blueprint b = drawn(spec, 6);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 2, 0)), ElementsAre(1, 2));
   EXPECT_THAT(nodes_on(b, path(b, routes, 1, 5, 0)), ElementsAre(0, 5));
   EXPECT_THAT(nodes_on(b, path(b, routes, 4, 1, 0)), ElementsAre(5, 0, 1));
@@ -128,7 +128,7 @@ TEST(Routes, RingTakesTheShorterWayAndOnATieTheUpwardOne) {
 TEST(Routes, RingChangesLayerBehindTheDateline) {
   FabricSpec spec;
   spec.topology = Topology::kRing;
-  const Routes routes(drawn(spec, 6));
+  const Routes routes = routes_of(drawn(spec, 6));
   EXPECT_EQ(routes.layers(), 2);
   EXPECT_EQ(routes.hop(4, 1).layer, 0) << "the wrap link lies ahead";
   EXPECT_EQ(routes.hop(5, 1).layer, 0) << "it comes next";
@@ -144,7 +144,7 @@ TEST(Routes, TorusFinishesOneDimensionBeforeTheNext) {
   spec.dims = {4, 4, 4};
   spec.links_per_neighbour = 3;
   const Blueprint b = drawn(spec, 64);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 3 + 4 + 32, 0)), ElementsAre(3, 7, 7 + 16, 7 + 32));
   EXPECT_EQ(routes.hop(0, 1).count, 3) << "the parallel cables to the neighbour";
   EXPECT_EQ(routes.diameter(), 6);
@@ -154,7 +154,7 @@ TEST(Routes, CubeMeshGoesByTheLowestNeighbourAndCountsLayersDown) {
   FabricSpec spec;
   spec.topology = Topology::kCubeMesh;
   const Blueprint b = drawn(spec, 8);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_EQ(routes.layers(), 2);
   EXPECT_EQ(routes.diameter(), 2);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 7, 0)), ElementsAre(3, 7)) << "3 and 4 both lead there";
@@ -167,7 +167,7 @@ TEST(Routes, UnreachableGpusHaveNoCandidates) {
   Blueprint b;
   b.gpus = 2;
   b.spread_divisor.assign(2, 1);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   EXPECT_EQ(routes.hop(0, 1).count, 0);
 }
 
@@ -176,7 +176,7 @@ TEST(Routes, EqualCandidateListsAreStoredOnce) {
   spec.planes = 4;
   spec.links_per_plane = {4};
   const Blueprint b = drawn(spec, 200);
-  const Routes routes(b);
+  const Routes routes = routes_of(b);
   for (NodeId to = 2; to < 200; ++to) EXPECT_EQ(routes.hop(0, to).first, routes.hop(0, 1).first);
 }
 

@@ -70,8 +70,14 @@ enum class Cut { kPackets, kBursts };
 
 /// Stations on a fabric.
 struct Scene {
-  Scene(const FabricSpec& spec, int gpus, Cut cut = Cut::kPackets)
-      : blueprint(drawn(spec, gpus)), network(events, blueprint, spec, cut == Cut::kPackets) {
+  Scene(const FabricSpec& spec, int gpus, Cut cut = Cut::kPackets) : Scene(drawn(spec, gpus), spec, cut) {}
+
+  /// A fabric drawn by hand; of `spec` only interleaving counts.
+  Scene(Blueprint by_hand, const FabricSpec& spec, Cut cut = Cut::kPackets)
+      : blueprint(std::move(by_hand)),
+        routes(routes_of(blueprint)),
+        network(events, blueprint, routes, spec, cut == Cut::kPackets) {
+    const int gpus = blueprint.gpus;
     for (int gpu = 0; gpu < gpus; ++gpu) {
       stations.emplace_back(events);
       network.attach(static_cast<NodeId>(gpu), stations.back());
@@ -113,6 +119,7 @@ struct Scene {
 
   sim::EventQueue events;
   Blueprint blueprint;
+  Routes routes;
   Network network;
   std::deque<Station> stations;
   std::deque<Later> plans;

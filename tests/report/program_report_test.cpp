@@ -31,7 +31,7 @@ class ProgramReport : public testing::Test {
 
 TEST_F(ProgramReport, ReadsBackAsTheSameProgram) {
   net::FabricSpec fabric;
-  const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, 9));
+  const auto blueprint = net::draw(fabric, 9).value();
   std::vector<int> gpus(9);
   std::iota(gpus.begin(), gpus.end(), 0);
   coll::Tuning tuning;

@@ -89,6 +89,7 @@ void any_engine(CollectiveJob& job, SystemSpec& system, sim::Random& random) {
   gpu.ace.read_ahead = any_of(random, {512_B, 16_KiB});
   gpu.ace.alus = pick(random, 1, 4);
   system.coll.add_workgroups = pick(random, 1, 9);
+  job.system = prepared(system);
 }
 
 void any_job_on_any_system(CollectiveJob& job, SystemSpec& system, net::Topology topology,

@@ -140,14 +140,16 @@ TEST(CollectiveRun, BurstsThatWouldDistortGoPacketByPacketWhileThatTakesSeconds)
   job.bytes = 1_MiB;
   job.algorithm = coll::find_algorithm("inc-push");
   system.machine.inc.alu_rate = system.machine.fabric.link.rate * 2;
+  job.system = prepared(system);
   EXPECT_EQ(result_of(job).burst, 4_KiB) << "switches sum, workgroups move nothing";
   system.machine.inc.alu_rate = system.machine.fabric.link.rate;
+  job.system = prepared(system);
   EXPECT_EQ(result_of(job).burst, 0_B) << "their adders are busy";
   job.algorithm = coll::find_algorithm("inc-pull");
   EXPECT_EQ(result_of(job).burst, 4_KiB) << "GPUs ask for sums as they have room for them";
-  system = small_system(16);
-  system.machine.fabric.packet.payload = 4_B;
-  EXPECT_EQ(result_of(job_in_bursts(system, 2_MiB)).burst, 4_KiB) << "there are too many packets";
+  system = small_system(32);
+  system.machine.fabric.packet.payload = 16_B;
+  EXPECT_EQ(result_of(job_in_bursts(system, 4_MiB)).burst, 4_KiB) << "there are too many packets";
 }
 
 TEST(CollectiveRun, UsesAsManySmsAsChannels) {
@@ -251,12 +253,23 @@ TEST(Refusals, OfMachinesThatCanNotBeBuilt) {
   EXPECT_EQ(check(system)->path, "fabric.dims");
 }
 
-// check() refuses such a system; run without it, it hangs, and says who waits for whom.
+// No system can have such a tuning; a program that was compiled with it hangs, and says who waits for whom.
 TEST(DeadlockReport, NamesWhoWaitsForWhom) {
   SystemSpec system = small_system(4, 1);
   system.coll.channels = 1;
-  system.coll.slices_per_chunk = 8;
-  const CollectiveOutcome outcome = run(job_on(system, Collective::kAllReduce, 64_MiB), {});
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 64_MiB);
+  coll::Tuning tuning = system.coll;
+  tuning.slices_per_chunk = 8;
+  const std::vector<int> gpus = {0, 1, 2, 3};
+  const coll::Program program = coll::compile_on(*job.algorithm,
+                                                 {.collective = job.collective,
+                                                  .bytes = job.bytes,
+                                                  .gpus = gpus,
+                                                  .fabric = &job.system->plan().blueprint(),
+                                                  .tuning = tuning},
+                                                 system.machine.gpu);
+  job.program = &program;
+  const CollectiveOutcome outcome = run(job, {});
   ASSERT_TRUE(is_deadlock(outcome));
   const auto& waiting = outcome.error().details;
   ASSERT_EQ(waiting.size(), 4u);

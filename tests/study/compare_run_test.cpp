@@ -95,7 +95,7 @@ TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
   const SmallStep step;
   const std::vector<Method> both = {method("ring"), method("tree")};
   OverlapJob job{.cases = {{step.job, both, true}},
-                 .windows = {{&step.system, 4, both, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
+                 .windows = {{step.job.system, 4, both, {sim::Bytes::kib(64), sim::Bytes::mib(1)}}},
                  .threads = 1};
   const auto one = run(job, {}).value();
   job.threads = 3;

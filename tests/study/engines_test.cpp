@@ -108,7 +108,7 @@ TEST_P(OnEngines, MemoryCarriesWhatTheStepsNeedAndNoMore) {
       if (c == Collective::kBarrier) continue;
       const SystemSpec system = small_system(gpus, 2);
       const CollectiveJob job = job_of(system, GetParam(), c, sim::Bytes{gpus * 4 * 5'003});
-      const std::uint64_t all = memory_bytes(program_of(job));
+      const std::uint64_t all = memory_bytes(prepare(job).value().program());
       EXPECT_EQ(result_of(job).l2_bytes_per_gpu, all / static_cast<std::uint64_t>(gpus))
           << sim::name_of(c) << " " << gpus;
     }

@@ -261,8 +261,10 @@ TEST(InNetwork, SumsKeptInFp32AreMoreExactThanThoseInBf16) {
   job.type = coll::DataType::kBf16;
   job.check = job.real_inputs = true;
   system.machine.inc.accumulate = Accumulate::kFp32;
+  job.system = prepared(system);
   const CollectiveResult wide = result_of(job);
   system.machine.inc.accumulate = Accumulate::kWire;
+  job.system = prepared(system);
   const CollectiveResult narrow = result_of(job);
   EXPECT_LT(wide.error->mean, narrow.error->mean / 1.5);
   EXPECT_LE(wide.error->largest, narrow.error->largest);

@@ -25,9 +25,16 @@ inline SystemSpec small_system(int gpus = 8, int planes = 2) {
   return s;
 }
 
+/// The same, checked and drawn; it must be in order.
+inline SystemPtr prepared(const SystemSpec& system) {
+  auto made = PreparedSystem::make(system);
+  if (!made) ADD_FAILURE() << made.error().parameter << ": " << made.error().message;
+  return made.value();
+}
+
 inline CollectiveJob job_on(const SystemSpec& system, Collective collective, sim::Bytes bytes) {
   CollectiveJob job;
-  job.system = &system;
+  job.system = prepared(system);
   job.algorithm = coll::find_algorithm("ring");
   job.collective = collective;
   job.bytes = bytes;

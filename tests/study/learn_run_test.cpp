@@ -9,7 +9,7 @@ namespace {
 
 LearnJob learn_job(const SystemSpec& system, const char* algorithm) {
   LearnJob job;
-  job.system = &system;
+  job.system = prepared(system);
   job.gpus = system.machine.gpus;
   job.method.algorithm = coll::find_algorithm(algorithm);
   job.hidden = {8};
@@ -87,8 +87,8 @@ TEST(Learn, SameSeedSameBits) {
 
 TEST(Learn, WhatCanNotBeRunIsRefused) {
   SystemSpec system = small_system(4);
-  LearnJob job = learn_job(system, "inc-push");
   system.machine.inc.table_bytes = 64_B;
+  LearnJob job = learn_job(system, "inc-push");
   EXPECT_TRUE(is_refused(run(job, {})));
   job = learn_job(system, "ring");
   EXPECT_TRUE(is_interrupted(run(job, [](double) { return false; })));

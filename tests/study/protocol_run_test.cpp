@@ -41,7 +41,7 @@ TEST_P(ProtocolRun, PutsTheBytesOfItsFormulaOnTheLinks) {
   const coll::Tuning t = coll::for_protocol(system.coll, job.protocol);
   const gpu::Encoding e = coll::encoding_of(job.protocol);
   const std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7};
-  const auto blueprint = std::get<net::Blueprint>(net::draw(system.machine.fabric, 8));
+  const auto blueprint = net::draw(system.machine.fabric, 8).value();
   const coll::Program program = coll::compile(
       *job.algorithm,
       {.collective = job.collective, .bytes = job.bytes, .gpus = gpus, .fabric = &blueprint, .tuning = t});

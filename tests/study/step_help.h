@@ -37,7 +37,7 @@ struct SmallStep {
 
   explicit SmallStep(int width = 512, int batch = 512) : graph(layers_of(width, 3)) {
     system.machine.gpu.sms = 16;  // so that there is something to fight over
-    job.system = &system;
+    prepare_system();
     job.graph = &graph;
     job.gpus = 4;
     job.recipe.batch = batch;
@@ -45,6 +45,8 @@ struct SmallStep {
     job.sync.bucket = sim::Bytes::kib(256);
     job.sync.first_bucket = sim::Bytes::kib(64);
   }
+  /// To be called after every change of the system.
+  void prepare_system() { job.system = prepared(system); }
   StepResult result() const {
     const auto outcome = run(job, {});
     EXPECT_EQ(why(outcome), "");

@@ -83,6 +83,7 @@ TEST(StepRun, RefusesWhatCanNotBe) {
   EXPECT_NE(run(step.job, {}).error().message.find("two-shot"), std::string::npos);
   step.job.protocol.reset();
   step.system.machine.gpu.hbm.capacity = 1_MiB;
+  step.prepare_system();
   EXPECT_NE(run(step.job, {}).error().message.find("take a smaller --batch"), std::string::npos);
 }
 
@@ -106,6 +107,7 @@ TEST(StepRun, BesideACollectiveBackwardIsNotFasterWhereL2HoldsEverything) {
   for (const char* algorithm : {"ring", "two-shot", "inc-push"}) {
     SmallStep step(512, 32);
     step.system.machine.gpu.l2.capacity = sim::Bytes::gib(1);
+    step.prepare_system();
     step.job.method.algorithm = coll::find_algorithm(algorithm);
     EXPECT_GE(step.result().slowdown(), 0) << algorithm;
   }
@@ -116,6 +118,7 @@ SmallStep eight() {
   SmallStep step;
   step.system = small_system(8, 2);
   step.system.machine.gpu.sms = 16;
+  step.prepare_system();
   step.job.gpus = 8;
   return step;
 }
@@ -123,7 +126,6 @@ SmallStep eight() {
 TEST(StepRunFold, FourStandForEightWithinTwoPerCent) {
   for (const coll::Engine engine : {coll::Engine::kSm, coll::Engine::kDma}) {
     SmallStep step = eight();
-    step.job.system = &step.system;
     step.job.graph = &step.graph;
     step.job.method.engine = engine;
     step.job.protocol = coll::Protocol::kSimple;  // others round each step up to whole lines
@@ -146,7 +148,6 @@ TEST(StepRunFold, FourStandForEightWithinTwoPerCent) {
 
 TEST(StepRunFold, OnlyWhereAllGpusDoTheSame) {
   SmallStep step = eight();
-  step.job.system = &step.system;
   step.job.graph = &step.graph;
   EXPECT_EQ(step.result().simulated, 8) << "auto: small steps are simulated as they are";
   step.job.fold = Fold::kOn;
@@ -161,6 +162,7 @@ TEST(StepRunFold, OnlyWhereAllGpusDoTheSame) {
   EXPECT_EQ(step.result().simulated, 8) << "buckets are agreed on by all";
   step.job.sync.kind = train::SyncKind::kDdp;
   step.system.machine.fabric.topology = net::Topology::kFullMesh;
+  step.prepare_system();
   EXPECT_EQ(step.result().simulated, 8) << "whom a GPU sends to decides which cable it uses";
 }
 

@@ -37,12 +37,13 @@ class BenchCommand {
   int run() {
     const auto systems = load_systems(args_.systems, args_.sets);
     if (!systems) return failure(systems.error());
-    for (const auto& s : *systems) {
+    for (const study::SystemPtr& system : *systems) {
+      const study::SystemSpec& s = *system;
       if (gpus_of(s) > s.machine.gpus) {
         return bad_input(fmt::format("{}: {} has {} GPUs, not {}", options_.program ? "--program" : "-g",
                                      s.name, s.machine.gpus, gpus_of(s)));
       }
-      if (auto why = refuse(s)) return bad_input(*why);
+      if (auto why = refuse(system)) return bad_input(*why);
       if (!options_.delays.empty() && options_.delays.size() != static_cast<std::size_t>(gpus_of(s))) {
         return bad_input(fmt::format("--delays: {} times for {} GPUs", options_.delays.size(), gpus_of(s)));
       }
@@ -50,7 +51,7 @@ class BenchCommand {
     if (const int exit = prepare_tuning(*systems); exit != kDone) return exit;
     PageWriter page(args_.page);
     if (const int exit = page.open(); exit != kDone) return exit;
-    for (const auto& s : *systems) page.add(s);
+    for (const auto& s : *systems) page.add(*s);
     if (trace_.wanted() && !args_.tune.empty())
       return bad_input("--trace: not with --tune, which tries everything");
     if (const int exit = trace_.open(); exit != kDone) return exit;
@@ -81,14 +82,14 @@ class BenchCommand {
   }
 
  private:
-  void describe(const std::vector<study::SystemSpec>& systems) {
+  void describe(const std::vector<study::SystemPtr>& systems) {
     report_.collective = args_.collective;
     report_.dtype = sim::name_of(options_.type);
     report_.op = coll::reduces(options_.collective) ? args_.op : "none";
-    for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s.name;
-    report_.gpus = gpus_of(systems.front());
+    for (const auto& s : systems) report_.system += (report_.system.empty() ? "" : ",") + s->name;
+    report_.gpus = gpus_of(*systems.front());
     report_.residency = args_.residency || !args_.skew.empty() || !args_.delays.empty();
-    for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(s) != report_.gpus;
+    for (const auto& s : systems) report_.mixed = report_.mixed || gpus_of(*s) != report_.gpus;
   }
 
   int gpus_of(const study::SystemSpec& system) const {
@@ -96,8 +97,8 @@ class BenchCommand {
     return args_.gpus > 0 ? args_.gpus : system.machine.gpus;
   }
 
-  study::CollectiveJob job_for(const study::SystemSpec& system, sim::Bytes bytes, int gpus) const {
-    return {.system = &system,
+  study::CollectiveJob job_for(const study::SystemPtr& system, sim::Bytes bytes, int gpus) const {
+    return {.system = system,
             .program = options_.program ? &*options_.program : nullptr,
             .collective = options_.collective,
             .bytes = bytes,
@@ -116,8 +117,8 @@ class BenchCommand {
   }
 
   /// Why the largest size can not be run; smaller ones then can not be at fault.
-  std::optional<std::string> refuse(const study::SystemSpec& system) const {
-    const int gpus = gpus_of(system);
+  std::optional<std::string> refuse(const study::SystemPtr& system) const {
+    const int gpus = gpus_of(*system);
     study::CollectiveJob job = job_for(
         system, whole_elements(options_, sim::Bytes{options_.sizes.back()}, gpus / args_.groups), gpus);
     for (const coll::Engine engine : options_.engines) {
@@ -142,28 +143,28 @@ class BenchCommand {
   }
 
   /// Reads the table to choose by, or begins one.
-  int prepare_tuning(const std::vector<study::SystemSpec>& systems) {
+  int prepare_tuning(const std::vector<study::SystemPtr>& systems) {
     if (args_.tune.empty() && args_.tuning.empty()) return kDone;
     if (!args_.tune.empty() && !args_.tuning.empty())
       return bad_input("--tune and --tuning: give one of them");
     if (systems.size() > 1) return bad_input("--tune and --tuning are for one system");
     if (options_.engines.size() > 1) return bad_input("--tune and --tuning are for one engine");
     if (!args_.tune.empty()) {
-      table_ = {options_.collective, systems.front().name, gpus_of(systems.front()), {}};
+      table_ = {options_.collective, systems.front()->name, gpus_of(*systems.front()), {}};
       return tuned_.open();
     }
     auto loaded = config::load_tuning(args_.tuning);
     if (!loaded) return failure(loaded.error());
     table_ = std::move(*loaded);
-    if (auto why = table_.refuse(job_for(systems.front(), {}, gpus_of(systems.front()))))
+    if (auto why = table_.refuse(job_for(systems.front(), {}, gpus_of(*systems.front()))))
       return bad_input(fmt::format("{}: {}", args_.tuning, *why));
     return kDone;
   }
 
   /// The machines under the largest messages, and what was published of them.
-  void draw_machines(const std::vector<study::SystemSpec>& systems, PageWriter& page) const {
+  void draw_machines(const std::vector<study::SystemPtr>& systems, PageWriter& page) const {
     const bool whole =
-        std::ranges::all_of(systems, [&](const auto& s) { return gpus_of(s) == s.machine.gpus; });
+        std::ranges::all_of(systems, [&](const auto& s) { return gpus_of(*s) == s->machine.gpus; });
     if (whole && args_.sets.empty()) page.add_published(args_.collective);
     for (const report::BenchRow& row : report_.rows) {
       if (row.bytes == report_.rows.back().bytes)
@@ -172,8 +173,8 @@ class BenchCommand {
   }
 
   /// All that was asked for at one size: each combination, of which "auto" is one.
-  int run_size(const study::SystemSpec& system, std::int64_t bytes) {
-    const int gpus = gpus_of(system);
+  int run_size(const study::SystemPtr& system, std::int64_t bytes) {
+    const int gpus = gpus_of(*system);
     study::CollectiveJob job =
         job_for(system, whole_elements(options_, sim::Bytes{bytes}, gpus / args_.groups), gpus);
     for (const coll::Engine engine : options_.engines) {

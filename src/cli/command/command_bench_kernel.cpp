@@ -23,8 +23,7 @@ namespace infold::cli {
 namespace {
 
 /// The collective to run beside, on its system.
-sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args,
-                                                const study::SystemSpec& system) {
+sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args, const study::SystemPtr& system) {
   BenchArguments bench;
   bench.collective = args.beside;
   bench.begin = bench.end = args.beside_size;
@@ -37,8 +36,8 @@ sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args,
   const BenchOptions& options = *understood;
   if (options.algorithms.size() != 1 || options.protocols.size() != 1 || options.engines.size() != 1)
     return sim::fail("--beside: one algorithm, one protocol and one engine");
-  const int gpus = system.machine.gpus;
-  study::CollectiveJob job{.system = &system,
+  const int gpus = system->machine.gpus;
+  study::CollectiveJob job{.system = system,
                            .engine = options.engines.front(),
                            .collective = options.collective,
                            .bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus),
@@ -49,7 +48,7 @@ sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args,
   job.protocol = options.protocols.front().value_or(coll::Protocol::kSimple);
   if (job.algorithm == nullptr)
     return sim::fail("--beside: " + study::why_no_offers(job, options.protocols.front()));
-  if (auto why = study::refuse(job)) return sim::fail(*why);
+  if (auto ok = study::check_request(job); !ok) return sim::fail_as(std::move(ok));
   if (!offers.empty()) {
     const study::Choice choice = study::choose(job, offers);
     job.algorithm = choice.algorithm;
@@ -58,7 +57,7 @@ sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args,
   return job;
 }
 
-int run_beside(const KernelArguments& args, const study::SystemSpec& system, study::KernelJob kernel,
+int run_beside(const KernelArguments& args, const study::SystemPtr& system, study::KernelJob kernel,
                report::KernelReport& report) {
   auto collective = collective_of(args, system);
   if (!collective) return failure(collective.error());
@@ -73,7 +72,7 @@ int run_beside(const KernelArguments& args, const study::SystemSpec& system, stu
   const auto outcome = study::run(job, [](double) { return !interrupted(); });
   if (!outcome) return failure(outcome.error());
   report.beside = report::BesideReport{.collective = args.beside,
-                                       .system = system.name,
+                                       .system = system->name,
                                        .algorithm = std::string(job.collective.algorithm->name),
                                        .protocol = std::string(sim::name_of(job.collective.protocol)),
                                        .engine = std::string(sim::name_of(job.collective.engine)),
@@ -87,7 +86,7 @@ int run_kernel(const KernelArguments& args) {
   if (!understood) return failure(understood.error());
   const KernelOptions& options = *understood;
   const bool beside = !args.beside.empty();
-  sim::Result<std::vector<study::SystemSpec>> systems;
+  sim::Result<std::vector<study::SystemPtr>> systems;
   sim::Result<gpu::GpuSpec> gpu;
   if (beside) {
     std::vector<std::string> sets = args.sets;
@@ -96,7 +95,7 @@ int run_kernel(const KernelArguments& args) {
     if (!systems) return failure(systems.error());
     if (systems->size() != 1) return bad_input("--beside: one system");
     if (args.sms_taken > 0) return bad_input("--sms-taken: with --beside the collective takes them");
-    gpu = systems->front().machine.gpu;
+    gpu = systems->front()->machine.gpu;
     if (!args.gpu.empty() && args.gpu != gpu->name)
       return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
   } else {
@@ -113,7 +112,7 @@ int run_kernel(const KernelArguments& args) {
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   if (beside) {
-    page.add(systems->front());
+    page.add(*systems->front());
   } else {
     page.add(*gpu);
   }

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
@@ -19,7 +21,9 @@ namespace {
 int check_files(const std::vector<std::string>& files) {
   int exit = kDone;
   for (const std::string& file : files) {
-    const auto loaded = config::load_any(file, study::check);
+    study::PreparingCheck validate([] { return !interrupted(); });
+    const auto loaded = config::load_any(file, std::ref(validate));
+    if (interrupted()) return kInterrupted;
     if (!loaded) {
       exit = failure(loaded.error());
       continue;

@@ -37,7 +37,7 @@ int compare_command(const TrainArguments& args) {
   TrainSetup& setup = **understood;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  page.add(setup.system);
+  page.add(*setup.system);
   TraceWriter trace(args.trace, args.page.typed);
   if (const int exit = trace.open(); exit != kDone) return exit;
   // A row of the result for each variant of each method.
@@ -77,7 +77,7 @@ int explain_command(const TrainArguments& args) {
   if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  page.add(setup.system);
+  page.add(*setup.system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   const auto outcome =
@@ -88,7 +88,7 @@ int explain_command(const TrainArguments& args) {
   progress.clear();
   if (!outcome) return failure(outcome.error(), setup.model.name);
   const report::ExplainReport report{.label = label_of(args, setup),
-                                     .sms = setup.system.machine.gpu.sms,
+                                     .sms = setup.system->machine.gpu.sms,
                                      .result = *outcome,
                                      .wall_s = watch.seconds()};
   print(args.json ? report::explain_json(report) : report::explain_text(report));

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/systems.h"
 #include "config/catalog.h"
@@ -44,7 +46,9 @@ int show(const Arguments& args, const report::Description& d, const std::string&
 }
 
 int describe_system(const Arguments& args) {
-  const auto loaded = config::load_system(args.name, study::check);
+  study::PreparingCheck validate([] { return !interrupted(); });
+  const auto loaded = config::load_system(args.name, std::ref(validate));
+  if (interrupted()) return kInterrupted;
   if (!loaded) return failure(loaded.error());
   const study::SystemSpec& s = *loaded;
   return show(args, {"system", s.name, s.summary, s.sources, {}, config::parameters(s)}, config::to_yaml(s));

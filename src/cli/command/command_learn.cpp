@@ -76,7 +76,7 @@ int learn_command(const Arguments& args) {
   }
   const auto system = load_one_system(args.system, args.sets);
   if (!system) return failure(system.error());
-  job.system = &*system;
+  job.system = *system;
   const int there = job.system->machine.gpus;
   if (args.gpus > there)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));

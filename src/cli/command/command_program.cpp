@@ -34,12 +34,12 @@ int show(const Arguments& args) {
   if (!systems) return failure(systems.error());
   if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1)
     return bad_input("a program is of one algorithm and engine on one system");
-  const study::SystemSpec& system = systems->front();
+  const study::SystemSpec& system = *systems->front();
   const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
   if (gpus > system.machine.gpus)
     return bad_input(fmt::format("-g: {} has {} GPUs, not {}", system.name, system.machine.gpus, gpus));
   study::CollectiveJob job;
-  job.system = &system;
+  job.system = systems->front();
   job.algorithm = options.algorithms.front();
   job.engine = options.engines.front();
   job.collective = options.collective;
@@ -49,11 +49,12 @@ int show(const Arguments& args) {
   if (job.algorithm == nullptr) {
     const auto offers = study::offers_of(job, nullptr, job.protocol);
     job.algorithm = offers.front().algorithm;
-    if (auto why = study::refuse(job)) return bad_input(*why);
+    if (auto ok = study::check_request(job); !ok) return bad_input(ok.error().message);
     job.algorithm = study::choose(job, offers).algorithm;
   }
-  if (auto why = study::refuse(job)) return bad_input(*why);
-  const coll::Program program = study::program_of(job);
+  const auto prepared = study::prepare(job);
+  if (!prepared) return bad_input(prepared.error().message);
+  const coll::Program& program = prepared->program();
   const report::ProgramHeading heading{job.algorithm->name, system.name};
   print(words.json ? report::program_json(program, heading) : report::program_text(program, heading));
   return kDone;

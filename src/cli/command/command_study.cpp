@@ -35,26 +35,26 @@ struct Arguments {
 
 /// What a study's jobs point to; a deque keeps its elements where they are.
 struct Loaded {
-  std::deque<study::SystemSpec> systems;
+  std::vector<study::SystemPtr> systems;
   std::deque<train::Graph> graphs;
 };
 
-sim::Result<const study::SystemSpec*> load_one(const std::string& name, const Arguments& args, int gpus,
-                                               Loaded& loaded) {
+sim::Result<study::SystemPtr> load_one(const std::string& name, const Arguments& args, int gpus,
+                                       Loaded& loaded) {
   auto systems = load_systems(name, args.sets);
   if (!systems) return sim::fail_as(std::move(systems));
-  loaded.systems.push_back(std::move(systems->front()));
-  const study::SystemSpec& system = loaded.systems.back();
-  if (gpus > system.machine.gpus || system.machine.gpus < 2)
-    return sim::fail(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system.name));
-  return &system;
+  study::SystemPtr system = std::move(systems->front());
+  if (gpus > system->machine.gpus || system->machine.gpus < 2)
+    return sim::fail(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system->name));
+  loaded.systems.push_back(system);
+  return system;
 }
 
 sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
                      study::OverlapJob& job, report::StudyReport& report) {
   const auto found = load_one(c.system, args, c.gpus, loaded);
   if (!found) return sim::fail_as(found);
-  const study::SystemSpec* system = *found;
+  const study::SystemPtr& system = *found;
   auto model = config::load_model(c.model);
   if (!model) return sim::fail_as(std::move(model));
   auto graph = train::build_graph(*model, c.sequence);
@@ -117,7 +117,7 @@ int study_command(const Arguments& args) {
   if (const int exit = json_file.open(); exit != kDone) return exit;
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  for (const study::SystemSpec& system : loaded.systems) page.add(system);
+  for (const study::SystemPtr& system : loaded.systems) page.add(*system);
   const Stopwatch watch(args.no_timing);
   Progress progress;
   auto outcome = study::run(job, [&](double share) {

@@ -89,7 +89,8 @@ std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
     if (name.empty()) continue;
     auto loaded = load_systems(name, sets);
     if (!loaded) failure(loaded.error());
-    if (loaded) std::ranges::move(*loaded, std::back_inserter(systems));
+    if (!loaded) continue;
+    for (const study::SystemPtr& system : *loaded) systems.push_back(*system);
   }
   return systems;
 }

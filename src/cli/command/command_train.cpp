@@ -27,13 +27,13 @@ namespace {
 /// Without communication there is more to say of the kernels.
 int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
-  const gpu::GpuSpec& gpu = setup.system.machine.gpu;
+  const gpu::GpuSpec& gpu = setup.system->machine.gpu;
   auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()},
                             [](double) { return !interrupted(); });
   if (!outcome) return failure(outcome.error(), setup.model.name);
   study::TrainResult& result = *outcome;
   if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
-  const report::TrainReport report{.system = setup.system.name,
+  const report::TrainReport report{.system = setup.system->name,
                                    .gpu = gpu.name,
                                    .model = setup.model.name,
                                    .batch = args.batch,
@@ -78,7 +78,7 @@ int train_command(const TrainArguments& args) {
     return bad_input("--algo: one algorithm at a time; 'infold compare' takes several");
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  page.add(setup.system);
+  page.add(*setup.system);
   TraceWriter trace(args.trace, args.page.typed);
   if (const int exit = trace.open(); exit != kDone) return exit;
   return setup.job.gpus == 1 ? train_alone(args, setup, page, trace)

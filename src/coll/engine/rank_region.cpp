@@ -13,10 +13,12 @@ int burst_of(const ExecutorContext& context, sim::Bytes packet) {
   const sim::Bytes most = sim::min(context.machine.options().burst, kMost);
   std::int64_t entries = spec.inc.table_bytes.count() / spec.inc.payload.count();
   if (spec.inc.table_entries > 0) entries = std::min<std::int64_t>(entries, spec.inc.table_entries);
-  const sim::Bytes room = spec.fabric.switch_chip.buffer / 8;
+  const net::Blueprint& fabric = context.machine.blueprint();
+  const sim::Bytes room = net::smallest_buffer(fabric) / 8;
+  const sim::Bytes header = net::largest_header(fabric);
   std::int64_t burst = std::max<std::int64_t>(1, most.count() / packet.count());
   const auto fits = [&](sim::Bytes whole) { return whole.count() % (packet * burst).count() == 0; };
-  while (burst > 1 && (burst * 8 > entries || (packet + spec.fabric.packet.header) * burst > room ||
+  while (burst > 1 && (burst * 8 > entries || (packet + header) * burst > room ||
                        !fits(spec.fabric.interleave_block) || !fits(spec.inc.wave)))
     burst /= 2;
   return static_cast<int>(burst);

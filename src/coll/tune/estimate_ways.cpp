@@ -16,23 +16,39 @@ FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const ne
   std::map<net::NodeId, double> at = {{static_cast<net::NodeId>(from), 1.0}};
   while (!at.contains(end)) {
     std::map<net::NodeId, double> next;
+    sim::Time latency;
     for (const auto& [node, share] : at) {
       const auto links = routes.candidates(routes.hop(node, end));
       const std::vector<net::LinkId> key(links.begin(), links.end());
       const auto [place, added] = resources_.try_emplace(key, 0);
-      if (added) place->second = fluid_.add_resource(link_rate_ * static_cast<double>(links.size()));
+      if (added) place->second = fluid_.add_resource(rate_of(fabric, links));
       if (way.shares.empty()) way.lanes = static_cast<double>(links.size());
       way.shares.push_back({place->second, share});
       for (const net::LinkId link : links) {
         const net::Cable& cable = fabric.cables[link / 2];
         next[link % 2 == 0 ? cable.b : cable.a] += share / static_cast<double>(links.size());
+        latency = sim::max(latency, fabric.type_of(cable).latency);
+        way.slowest = std::min(way.slowest, link_rates_[cable.type]);
       }
     }
-    way.latency += machine_.fabric.link.latency;
-    if (!fabric.is_gpu(next.begin()->first)) way.latency += machine_.fabric.switch_chip.latency;
+    way.latency += latency;
+    // The last bytes count, so of several chips side by side the slowest one.
+    sim::Time through;
+    for (const auto& [node, share] : next) through = sim::max(through, fabric.chip_of(node).latency);
+    way.latency += through;
     at = std::move(next);
   }
   return way;
+}
+
+/// Data a picosecond that these links carry together.
+double FluidSimulation::rate_of(const net::Blueprint& fabric, std::span<const net::LinkId> links) const {
+  std::vector<int> of_type(link_rates_.size());
+  for (const net::LinkId link : links) ++of_type[fabric.cables[link / 2].type];
+  double sum = 0;
+  for (std::size_t type = 0; type < of_type.size(); ++type)
+    sum += link_rates_[type] * static_cast<double>(of_type[type]);
+  return sum;
 }
 
 /// Bytes a picosecond: memory's, or L2's where all that a rank touches stays there.
@@ -52,8 +68,7 @@ double FluidSimulation::memory_rate() const {
 /// w-th when the first must wait. Saturation of such switches: Karol, Hluchyj and Morgan 1987 (one block, by
 /// number of outputs: 0.75, 0.66, 0.62 for 2, 4, 8; the fit below gives 0.70, 0.63, 0.61); Hluchyj and Karol
 /// 1988 (by number of blocks, here as a power). Rough, but only choices rest on it, never a result.
-double FluidSimulation::through_switches() const {
-  const net::FabricSpec& fabric = machine_.fabric;
+double FluidSimulation::through_switches(const net::Blueprint& fabric) const {
   // How many others a rank sends to at once: its channels side by side, step by step.
   double sum = 0;
   double bytes = 0;
@@ -76,8 +91,8 @@ double FluidSimulation::through_switches() const {
   }
   const double outputs = bytes > 0 ? sum / bytes : 1;
   const double one_block = 0.586 + 0.414 / (1 + 2.5 * (outputs - 1));
-  const double blocks = std::max(1.0, static_cast<double>(fabric.switch_chip.buffer.count()) /
-                                          static_cast<double>(fabric.interleave_block.count()));
+  const double blocks = std::max(1.0, static_cast<double>(net::smallest_buffer(fabric).count()) /
+                                          static_cast<double>(machine_.fabric.interleave_block.count()));
   return 1 - (1 - one_block) / std::pow(blocks, 0.58);
 }
 

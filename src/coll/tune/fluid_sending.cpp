@@ -37,7 +37,7 @@ bool FluidSimulation::begin_sending(std::size_t walker, sim::Time now) {
   for (int i = 0; w.steps.speaks_for_itself(s) && i < s.to.size(); ++i) {
     Pipe& out = w.steps.outbound(sending.step, i);
     Slot& slot = out.slot(sending.numbers[static_cast<std::size_t>(i)]);
-    slot.first = now + ways_[out.way].latency + first_piece(sending.wire) + poll();
+    slot.first = now + ways_[out.way].latency + first_piece(sending.wire, ways_[out.way].slowest) + poll();
     poke(out.receiver, slot.first);
   }
   // What fits the window at the end leaves while the walker is free.
@@ -127,9 +127,9 @@ double FluidSimulation::sent_together(std::size_t walker, std::size_t step, doub
 }
 
 /// What a warp stores at once comes over one link, and is taken when all of it is there.
-sim::Time FluidSimulation::first_piece(double wire) const {
+sim::Time FluidSimulation::first_piece(double wire, double rate) const {
   const auto access = static_cast<double>(encoding_.wire(sim::Bytes{encoding_.access}).count());
-  return sim::Time::ps(static_cast<std::int64_t>(std::min(access, wire) / link_rate_));
+  return sim::Time::ps(static_cast<std::int64_t>(std::min(access, wire) / rate));
 }
 
 }  // namespace infold::coll

@@ -165,10 +165,12 @@ FluidSimulation::FluidSimulation(const gpu::MachineSpec& machine, const net::Blu
       window_(static_cast<double>(costs_.window.count())),
       wiring_(program) {
   // A packet costs its header, and its acknowledgement the other way, where the traffic is the same.
-  const net::PacketSpec& packet = machine.fabric.packet;
-  link_rate_ = per_ps(machine.fabric.link.rate) * static_cast<double>(costs_.payload.count()) /
-               static_cast<double>((costs_.payload + packet.header + packet.ack).count());
-  link_rate_ *= through_switches();
+  const double through = through_switches(fabric);
+  for (const net::LinkType& type : fabric.link_types) {
+    const double data = per_ps(type.rate) * static_cast<double>(costs_.payload.count()) /
+                        static_cast<double>((costs_.payload + type.packet.header + type.packet.ack).count());
+    link_rates_.push_back(data * through);
+  }
   for (int rank = 0; rank < program.ranks; ++rank) memories_.push_back(fluid_.add_resource(memory_rate()));
   pipes_ = connect(fabric, routes, gpus);
   walkers_.reserve(program.lists.size());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 #include <span>
@@ -44,7 +45,8 @@ class FluidSimulation {
   struct Way {
     std::vector<net::Fluid::Share> shares;
     sim::Time latency;
-    double lanes = 1;  // links it spreads over as it leaves
+    double lanes = 1;                                          // links it spreads over as it leaves
+    double slowest = std::numeric_limits<double>::infinity();  // data a picosecond of one of its links
   };
   /// A slice in a receive buffer.
   struct Slot {
@@ -114,7 +116,8 @@ class FluidSimulation {
 
   static Costs costs_of(const Program& program, const gpu::MachineSpec& machine);
   double memory_rate() const;
-  double through_switches() const;
+  double through_switches(const net::Blueprint& fabric) const;
+  double rate_of(const net::Blueprint& fabric, std::span<const net::LinkId> links) const;
   void plan_flows(std::size_t walker, const Step& s, Sending& sending) const;
   std::vector<Pipe> connect(const net::Blueprint& fabric, const net::Routes& routes,
                             std::span<const int> gpus);
@@ -132,7 +135,7 @@ class FluidSimulation {
   static sim::Time inputs_there(const Walker& w);
   double unevenness(const Pipe& out, double wire, double together) const;
   double sent_together(std::size_t walker, std::size_t step, double wire) const;
-  sim::Time first_piece(double wire) const;
+  sim::Time first_piece(double wire, double rate) const;
   sim::Time adding_time(sim::Bytes slice, int loads) const;
   /// From data's or a flag's being there to a warp's having them.
   sim::Time poll() const { return costs_.poll * encoding_.reads; }
@@ -142,7 +145,7 @@ class FluidSimulation {
   gpu::Encoding encoding_;
   Costs costs_;
   double window_;
-  double link_rate_;  // data a picosecond
+  std::vector<double> link_rates_;  // data per picosecond, by type of link
   net::Fluid fluid_;
   std::vector<std::uint32_t> memories_;  // resources, by rank
   std::map<std::vector<net::LinkId>, std::uint32_t> resources_;

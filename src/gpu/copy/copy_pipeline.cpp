@@ -11,7 +11,7 @@ namespace {
 /// Bytes that buffers take as one burst of packets of `payload`: as many packets as of the network's own,
 /// which have as much header each.
 sim::Bytes largest_burst(const net::Network& network, sim::Bytes payload) {
-  const sim::Bytes own = network.spec().packet.payload;
+  const sim::Bytes own = network.packet_payload();
   const sim::Bytes most = network.max_burst();
   return payload >= own ? most : payload * (most.count() / own.count());
 }
@@ -31,9 +31,9 @@ CopyPipeline::CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySy
       setup_(setup),
       port_pace_(setup.port),
       adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
-      interleave_block_(network.spec().interleave_block),
+      interleave_block_(network.interleave_block()),
       largest_unit_(sim::min(setup.burst, setup.window / 8)) {  // so that the pipeline keeps its grain
-  const sim::Bytes own = network.spec().packet.payload;
+  const sim::Bytes own = network.packet_payload();
   if (setup_.payload == sim::Bytes{}) setup_.payload = own;
   payload_ = static_cast<std::uint32_t>(setup_.payload.count());
   // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets

@@ -18,19 +18,20 @@ Link::Link(Network& network, const Setup& setup)
       // Looking less far ahead costs events, and nothing else.
       lookahead_ps_(
           static_cast<std::uint32_t>(std::min<std::int64_t>(setup.lookahead.count_ps(), 0xffff'ffff))),
-      from_(setup.from),
       to_(setup.to),
       far_input_(static_cast<std::uint16_t>(setup.far_input)),
       slipping_(network.packet_by_packet() ? std::uint8_t{0} : slipping_of(setup)),
       packet_by_packet_(network.packet_by_packet()),
-      ordinary_(setup.speedup == 0),
+      ordinary_(true),
+      same_cost_(true),
       from_gpu_(setup.from < network.gpus()),
       errs_(setup.error_distance > sim::Bytes{}),
-      competes_(setup.speedup != 0),
+      competes_(setup.competes),
       passes_on_(setup.passes_on),
+      type_(setup.type),
       arrivals_(*this),
       drain_(setup.speedup),
-      one_packet_(pace_.time(network.wire().largest_packet())),
+      one_packet_(pace_.time(network.wire(setup.type).largest_packet())),
       chance_(sim::mix(setup.id)),
       setup_(setup) {
   if (errs_) to_error_ = draw_distance();
@@ -38,7 +39,7 @@ Link::Link(Network& network, const Setup& setup)
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
-    freed_[c] = FreedSpace(setup.buffer, network.wire().largest_packet());
+    freed_[c] = FreedSpace(setup.buffer, network.wire(setup.type).largest_packet());
     if (setup.passes_on) returning_[c] = ReturningCredits(freed_[c].lot());
   }
 }
@@ -55,7 +56,8 @@ std::uint8_t Link::slipping_of(const Setup& setup) {
 
 void Link::set_input(std::uint32_t input, Link& from) {
   for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
-  ordinary_ = ordinary_ && from.setup_.rate >= setup_.rate;
+  ordinary_ = ordinary_ && from.setup_.speedup == 0 && from.setup_.rate >= setup_.rate;
+  same_cost_ = same_cost_ && from.setup_.type == setup_.type;
 }
 
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
@@ -97,7 +99,7 @@ void Link::settle(std::uint8_t channel) {
 void Link::handle(std::uint32_t /*event*/) {
   if (network_.events().now() != wake_) return;
   if (competes_) [[unlikely]] {
-    network_.decide_in_turn(from_);
+    network_.decide_in_turn(setup_.from);
   } else {
     decide();
   }
@@ -165,7 +167,7 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   INFOLD_DCHECK(!packet_by_packet_ || packet.packets == 1, "control packets form no trains");
   Channel& c = channels_[channel];
   const sim::Time now = packet.arrives;
-  const sim::Bytes wire = network_.wire().of(packet);
+  const sim::Bytes wire = network_.wire(type_).of(packet);
   if (!c.credits.enough(wire)) {
     c.credits.add(returning_[channel].collect(now - setup_.latency));
     if (!c.credits.enough(wire)) return false;
@@ -221,7 +223,7 @@ template <Link::Mode mode, Link::Near near>
       packet.packets = 1;
       packet.payload = network_.payload_of(packet.kind);
     }
-    const WireCost& cost = network_.wire();
+    const WireCost& cost = network_.wire(type_);
     const sim::Bytes wire =
         mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
     if (!channel.credits.enough(wire)) {
@@ -302,14 +304,15 @@ template <Link::Mode mode, Link::Near near>
     last_sent_ = decided;
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, from_, end);
+    near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, setup_.from, end);
   } else {
+    const sim::Bytes held = same_cost_ ? wire : network_.wire(in->type_).of(packet);
     if (!ordinary_) {
       // Out of an input buffer: not ahead of what has arrived.
-      end = sim::max(end, packet.arrives + in->pace_.time(wire));
+      end = sim::max(end, packet.arrives + in->pace_.time(held));
       in->drain_.use_until(end);
     }
-    in->buffer_left(packet.channel, wire, end);
+    in->buffer_left(packet.channel, held, end);
   }
   if (mode == Mode::kPackets) {
     busy_until_ = end;
@@ -327,7 +330,7 @@ template <Link::Mode mode, Link::Near near>
   channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
   channel.traffic.packets += packet.packets;
 
-  packet.channel = index;
+  packet.channel = index & 0xfU;
   if (onward.link != nullptr) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;

@@ -45,6 +45,7 @@ class alignas(64) Link final : public sim::Handler {
     LinkId id = 0;
     NodeId from = 0;
     NodeId to = 0;
+    LinkTypeId type = 0;  ///< whose cost its packets have (Network::wire)
     sim::Bandwidth rate;
     sim::Time latency;
     sim::Time far_latency;  ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
@@ -56,6 +57,7 @@ class alignas(64) Link final : public sim::Handler {
     int inputs = 0;         ///< who can queue for this link at its near end
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
     bool passes_on = true;        ///< packets go on from its far end
+    bool competes = false;        ///< with other outputs of its near end, for input buffers
     std::uint32_t far_lane = 0;   ///< which of the links into the far chip it is
     sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
@@ -131,6 +133,9 @@ class alignas(64) Link final : public sim::Handler {
   std::uint32_t far_lane() const { return setup_.far_lane; }
   NodeId from() const { return setup_.from; }
   NodeId to() const { return setup_.to; }
+  LinkTypeId type() const { return type_; }
+  sim::Bandwidth rate() const { return setup_.rate; }
+  sim::Time latency() const { return setup_.latency; }
   int channels() const { return setup_.channels; }
   /// No packet queued for it or on it.
   bool idle() const { return waiting_channels_ == 0 && arrivals_.packets.empty(); }
@@ -245,18 +250,19 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time wake_ = sim::Time::never();  // an event for another time is stale
   sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
   std::uint32_t lookahead_ps_;           // for so long nothing unknown can come up
-  NodeId from_;
   NodeId to_;
   std::uint16_t far_input_;
   std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
   std::uint8_t last_channel_ = 0;
   std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
   bool packet_by_packet_ : 1;
-  bool ordinary_ : 1;  // no input that is slower than this link or shares its way out with other outputs
+  bool ordinary_ : 1;   // no input that is slower than this link or shares its way out with other outputs
+  bool same_cost_ : 1;  // a packet takes as many bytes on every input as here
   bool from_gpu_ : 1;
   bool errs_ : 1;       // there are bit errors
   bool competes_ : 1;   // with other outputs for input buffers
   bool passes_on_ : 1;  // packets go on from its far end
+  LinkTypeId type_;
   std::array<Channel, kMostChannels> channels_;
 
   // What an arrival touches stands together.

@@ -17,29 +17,44 @@ struct InputNumbers {
   std::vector<std::uint32_t> next;
   bool through_gpus;
   std::uint32_t take(const Blueprint& b, NodeId node) {
-    return b.is_gpu(node) && !through_gpus ? 0 : next[node]++;
+    return b.is_gpu(node) && !through_gpus ? 0 : next[static_cast<std::size_t>(node)]++;
   }
   explicit InputNumbers(const Blueprint& b)
       : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
     for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kOwnInputs;
   }
 };
-/// As many whole packets as fill a quarter of a buffer, on their way or acknowledged; one at least.
-sim::Bytes burst_that_fits(const FabricSpec& spec) {
-  const std::int64_t room =
-      spec.switch_chip.buffer.count() / 4 / WireCost(spec.packet).largest_packet().count();
-  const std::int64_t packets = std::clamp<std::int64_t>(room, 1, kMaxPayload / spec.packet.payload.count());
-  return spec.packet.payload * packets;
+/// As many whole packets as fill a quarter of the smallest buffer, on their way or acknowledged; one at
+/// least.
+sim::Bytes burst_that_fits(const Blueprint& b) {
+  sim::Bytes largest;
+  for (const LinkType& type : b.link_types)
+    largest = sim::max(largest, WireCost(type.packet).largest_packet());
+  const sim::Bytes payload = packet_payload(b);
+  const std::int64_t room = smallest_buffer(b).count() / 4 / largest.count();
+  return payload * std::clamp<std::int64_t>(room, 1, kMaxPayload / payload.count());
+}
+/// By node: the least latency of a link into it.
+std::vector<sim::Time> soonest_arrivals(const Blueprint& b) {
+  std::vector<sim::Time> soonest(static_cast<std::size_t>(b.nodes()), sim::Time::never());
+  for (const Cable& c : b.cables) {
+    for (const NodeId end : {c.a, c.b}) {
+      sim::Time& s = soonest[static_cast<std::size_t>(end)];
+      s = sim::min(s, b.type_of(c).latency);
+    }
+  }
+  return soonest;
 }
 }  // namespace
 
-Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec,
-                 bool packet_by_packet, const InNetwork& in_network)
+Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Routes& routes,
+                 const FabricSpec& spec, bool packet_by_packet, const InNetwork& in_network)
     : events_(events),
       gpus_(blueprint.gpus),
-      routes_(blueprint),
+      layers_(routes.layers()),
+      hops_(routes.table()),
+      routes_(routes),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
-      wire_(spec.packet),
       packet_by_packet_(packet_by_packet),
       two_stages_(
           std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
@@ -49,15 +64,20 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
       payload_received_(static_cast<std::size_t>(blueprint.gpus)),
       nodes_(blueprint.nodes()),
-      max_burst_(burst_that_fits(spec)),
+      max_burst_(burst_that_fits(blueprint)),
       lanes_(static_cast<std::size_t>(blueprint.gpus)),
       in_network_(in_network),
-      spec_(spec) {
-  layers_ = routes_.layers();
+      block_(spec.interleave_block),
+      soonest_(soonest_arrivals(blueprint)) {
   INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
-  payload_.fill(static_cast<std::uint16_t>(spec.packet.payload.count()));
+  INFOLD_CHECK(blueprint.link_types.size() <= kMostLinkTypes, "links are of few types");
+  payload_.fill(static_cast<std::uint16_t>(net::packet_payload(blueprint).count()));
+  for (std::size_t type = 0; type < blueprint.link_types.size(); ++type) {
+    const PacketSpec& packet = blueprint.link_types[type].packet;
+    wires_[type] = WireCost(packet);
+    if (in_network.units) wires_[type].add_in_network(in_network.payload, packet.header, in_network.request);
+  }
   if (in_network.units) {
-    wire_.add_in_network(in_network.payload, spec.packet.header, in_network.request);
     for (std::size_t kind = static_cast<std::size_t>(PacketKind::kReduceWrite); kind < kPacketKinds; ++kind)
       payload_[kind] = static_cast<std::uint16_t>(in_network.payload.count());
   }
@@ -65,33 +85,39 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
   InputNumbers inputs(blueprint);
   std::vector<std::uint32_t> into(static_cast<std::size_t>(nodes_));
   std::vector<Link::Setup> setups;
+  setups.reserve(2 * blueprint.cables.size());
   for (const Cable& cable : blueprint.cables) {
+    const LinkType& type = blueprint.type_of(cable);
     for (const auto& [from, to] : {std::pair{cable.a, cable.b}, std::pair{cable.b, cable.a}}) {
+      const ChipType& near = blueprint.chip_of(from);
+      const ChipType& far = blueprint.chip_of(to);
       Link::Setup s;
       s.id = static_cast<LinkId>(setups.size());
       s.from = from;
       s.to = to;
-      s.rate = spec.link.rate;
-      s.latency = spec.link.latency;
-      s.error_distance = spec.link.error_distance;
-      s.far_latency = blueprint.is_gpu(to) ? sim::Time{} : spec.switch_chip.latency;
-      s.speedup = spec.switch_chip.speedup;
-      // Where a buffer feeds few outputs at once, these must decide in order of time, one at a time.
-      if (!blueprint.is_gpu(from) && spec.switch_chip.speedup == 0)
-        s.lookahead = spec.link.latency + spec.switch_chip.latency;
+      s.type = cable.type;
+      s.rate = type.rate;
+      s.latency = type.latency;
+      s.error_distance = type.error_distance;
+      s.far_latency = far.latency;
+      s.speedup = far.speedup;
+      // What a switch does not know of yet needs at least the fastest way into it and through the chip. Where
+      // a buffer feeds few outputs at once, these must decide in order of time, one at a time.
+      if (!blueprint.is_gpu(from) && near.speedup == 0) s.lookahead = soonest_into(from) + near.latency;
       // An arbiter that lets a control packet pass chooses at the same time who goes behind it: half the
       // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
-      if (blueprint.is_gpu(from) && packet_by_packet && spec.switch_chip.speedup == 0)
-        s.lookahead = sim::Pace(s.rate).time(wire_.largest_control()) + sim::Time::ps(1);
+      if (blueprint.is_gpu(from) && packet_by_packet && near.speedup == 0)
+        s.lookahead = sim::Pace(s.rate).time(wire(s.type).largest_control()) + sim::Time::ps(1);
       // A unit acts when packets arrive, which the links of its switch can not foresee.
       if (in_network.units) s.lookahead = sim::min(s.lookahead, in_network.latency);
-      s.buffer = spec.switch_chip.buffer;
+      s.buffer = far.buffer;
       s.classes = classes;
       s.channels = classes * layers_;
       s.passes_on = inputs.through_gpus || !blueprint.is_gpu(to);
+      s.competes = near.speedup != 0;
       s.far_input = inputs.take(blueprint, to);
-      s.far_lane = into[to]++;
-      if (blueprint.is_gpu(from)) ++lanes_[from];
+      s.far_lane = into[static_cast<std::size_t>(to)]++;
+      if (blueprint.is_gpu(from)) ++lanes_[static_cast<std::size_t>(from)];
       setups.push_back(s);
     }
   }
@@ -102,27 +128,34 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Fabr
       unit_inputs_.push_back(inputs.next[static_cast<std::size_t>(chip)]++);
   }
   link_store_ = std::vector<std::optional<Link>>(setups.size());
+  links_.reserve(setups.size());
   for (Link::Setup& s : setups) {
-    s.inputs = static_cast<int>(inputs.next[s.from]);  // known once every cable has been counted
+    // Known once every cable has been counted.
+    s.inputs = static_cast<int>(inputs.next[static_cast<std::size_t>(s.from)]);
     links_.push_back(&link_store_[s.id].emplace(*this, s));
   }
-  if (spec.switch_chip.speedup != 0) {
+  const auto competes = [](const Link::Setup& s) { return s.competes; };
+  if (std::any_of(setups.begin(), setups.end(), competes)) {
     outputs_.resize(static_cast<std::size_t>(nodes_));
-    for (Link* link : links_) outputs_[link->from()].push_back(link);
+    for (Link* link : links_) outputs_[static_cast<std::size_t>(link->from())].push_back(link);
   }
+  ways_.reserve(routes_.all_candidates().size());
   for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
   if (in_network.units) {
     lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
     for (Link* link : links_) {
-      if (blueprint.is_gpu(link->from())) lane_links_[link->from()].push_back(link);
+      if (blueprint.is_gpu(link->from())) lane_links_[static_cast<std::size_t>(link->from())].push_back(link);
     }
   }
-  for (std::size_t out = 0; out < setups.size(); ++out) {
-    for (std::size_t in = 0; in < setups.size(); ++in) {
-      const bool passes = inputs.through_gpus || !blueprint.is_gpu(setups[in].to);
-      if (setups[in].to == setups[out].from && passes)
-        links_[out]->set_input(setups[in].far_input, *links_[in]);
-    }
+  // Every link out of a node has every link into it as an input, unless packets end there.
+  std::vector<std::vector<Link*>> arriving(static_cast<std::size_t>(nodes_));
+  for (Link* in : links_) {
+    if (inputs.through_gpus || !blueprint.is_gpu(in->to()))
+      arriving[static_cast<std::size_t>(in->to())].push_back(in);
+  }
+  for (Link* out : links_) {
+    for (Link* in : arriving[static_cast<std::size_t>(out->from())])
+      out->set_input(setups[in->id()].far_input, *in);
   }
 }
 
@@ -139,7 +172,7 @@ void Network::decide_in_turn(NodeId chip) {
   for (bool sent = true; sent;) {
     sent = false;
     deciding_.clear();
-    for (Link* link : outputs_[chip]) {
+    for (Link* link : outputs_[static_cast<std::size_t>(chip)]) {
       if (link->may_decide(now)) deciding_.push_back(link);
     }
     std::stable_sort(deciding_.begin(), deciding_.end(),

@@ -51,12 +51,13 @@ class alignas(64) Network {
   static constexpr std::uint32_t kAcks = kSenders;
   static constexpr std::uint32_t kOwnInputs = kSenders + 1;
 
-  /// Requires: find_deadlock(blueprint, Routes(blueprint)) found none.
-  /// `packet_by_packet`: what is sent as several packets is cut up at its first link; otherwise it
-  /// travels as a burst.
-  /// `in_network`: whether every switch has a unit; each must then be attached before anything is sent.
-  Network(sim::EventQueue& events, const Blueprint& blueprint, const FabricSpec& spec, bool packet_by_packet,
-          const InNetwork& in_network = {});
+  /// Requires: prove_no_deadlock(blueprint, routes) and check_links(blueprint) found nothing; routes are
+  /// those of the blueprint and outlive the network. Of `spec` only how addresses are spread counts: what
+  /// links and chips are like stands in the blueprint. `packet_by_packet`: what is sent as several packets is
+  /// cut up at its first link; otherwise it travels as a burst. `in_network`: whether every switch has a
+  /// unit; each must then be attached before anything is sent.
+  Network(sim::EventQueue& events, const Blueprint& blueprint, const Routes& routes, const FabricSpec& spec,
+          bool packet_by_packet, const InNetwork& in_network = {});
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -121,7 +122,12 @@ class alignas(64) Network {
   /// Links of one GPU, each way.
   int lanes(NodeId gpu) const { return lanes_[gpu]; }
 
-  const FabricSpec& spec() const { return spec_; }
+  /// Most payload of a packet that an SM stores, on every link.
+  sim::Bytes packet_payload() const { return sim::Bytes{payload_of(PacketKind::kWrite)}; }
+  /// Contiguous bytes that go over the same link.
+  sim::Bytes interleave_block() const { return block_; }
+  /// Nothing that is sent to this node is there sooner than so long after it left.
+  sim::Time soonest_into(NodeId node) const { return soonest_[static_cast<std::size_t>(node)]; }
   const Routes& routes() const { return routes_; }
   /// Nothing is in flight and every credit is home.
   bool quiet() const;
@@ -142,7 +148,7 @@ class alignas(64) Network {
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
     packets_delivered_ += packet.packets;
     payload_received_[packet.destination] += packet.payload;
-    in.buffer_freed(packet.channel, wire_.of(packet), freed);
+    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed);
   }
 
   // For the units of switches. What they send is there from packet.arrives on, which is at least
@@ -159,7 +165,7 @@ class alignas(64) Network {
   }
   /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
   void release(const Packet& packet, Link& in, sim::Time at) {
-    in.buffer_left(packet.channel, wire_.of(packet), at);
+    in.buffer_left(packet.channel, wire(in.type()).of(packet), at);
   }
   Link& link(LinkId id) const { return *links_[id]; }
   const InNetwork& in_network() const { return in_network_; }
@@ -170,10 +176,12 @@ class alignas(64) Network {
   sim::EventQueue& events() { return events_; }
   bool packet_by_packet() const { return packet_by_packet_; }
   std::uint16_t payload_of(PacketKind kind) const { return payload_[static_cast<std::size_t>(kind)]; }
-  const WireCost& wire() const { return wire_; }
+  /// What packets cost on links of this type.
+  const WireCost& wire(LinkTypeId type) const { return wires_[type]; }
   /// The way of a packet out of a node that is not its destination.
   Way way_of(const Packet& packet, NodeId at) const {
-    const Hop& hop = routes_.hop(at, packet.destination);
+    const Hop& hop = hops_[static_cast<std::size_t>(at) * static_cast<std::size_t>(gpus_) +
+                           static_cast<std::size_t>(packet.destination)];
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
     const int channel = first_layer(class_of(packet.kind)) + hop.layer;
     return {ways_[hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
@@ -196,10 +204,10 @@ class alignas(64) Network {
     packets_delivered_ += packet.packets;
     if (packet.destination >= gpus_) {
       units_[unit_index(packet.destination)]->expect(packet, in);
-      in.buffer_left(packet.channel, wire_.of(packet), packet.arrives);
+      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives);
     } else {
       endpoints_[packet.destination]->expect(packet);
-      in.buffer_freed(packet.channel, wire_.of(packet), packet.arrives);
+      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives);
     }
   }
   /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first
@@ -227,11 +235,12 @@ class alignas(64) Network {
   int gpus_;
   int layers_ = 1;
   std::vector<Link*> ways_;  // by Hop::pick
-  Routes routes_;
+  const Hop* hops_;          // Routes::table
+  const Routes& routes_;
   std::vector<Endpoint*> endpoints_;
   std::uint64_t packets_sent_ = 0;
   std::uint64_t packets_delivered_ = 0;
-  WireCost wire_;
+  std::array<WireCost, kMostLinkTypes> wires_{};
   std::array<std::uint16_t, kPacketKinds> payload_{};
   bool packet_by_packet_;
   bool two_stages_;
@@ -253,7 +262,8 @@ class alignas(64) Network {
   std::vector<Link*> deciding_;
   std::vector<SwitchUnit*> units_;          // by switch, likewise
   std::vector<std::uint32_t> unit_inputs_;  // as which input a switch's outputs see its unit
-  FabricSpec spec_;
+  sim::Bytes block_;                        // of addresses that use the same link
+  std::vector<sim::Time> soonest_;          // by node: the least latency of a link into it
 };
 
 }  // namespace infold::net

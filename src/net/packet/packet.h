@@ -55,6 +55,20 @@ constexpr PacketClass class_of(PacketKind kind) {
   return kClassOfKind[static_cast<std::size_t>(kind)];
 }
 
+/// A number of 24 bits, without holes around it. Reads as what it was given.
+template <class T>
+class [[gnu::packed]] Packed24 {
+ public:
+  constexpr Packed24() = default;
+  constexpr Packed24(T value)  // NOLINT: it stands for the value
+      : low_(static_cast<std::uint16_t>(value)), high_(static_cast<std::uint8_t>(value >> 16)) {}
+  constexpr operator T() const { return static_cast<T>(low_ | std::uint32_t{high_} << 16); }  // NOLINT
+
+ private:
+  std::uint16_t low_ = 0;
+  std::uint8_t high_ = 0;
+};
+
 /// One packet, or several consecutive ones of a flow: a burst, which travels as one, or a train, which its
 /// first link cuts into packets (which of the two is the network's choice, see Network::packet_by_packet).
 /// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
@@ -63,23 +77,26 @@ struct Packet {
   sim::Time arrives;       ///< when the chip it is bound for can act on it; kept by the links once it is sent
   std::uint32_t flow = 0;  ///< whose data these are; means something to the endpoints only
   std::uint32_t offset = 0;   ///< where in the flow, in bytes
-  ValuesId values = 0;        ///< means something in functional mode only
   std::uint16_t payload = 0;  ///< bytes of data in all its packets
   std::uint16_t packets = 1;  ///< how many packets this stands for
-  NodeId source = 0;
-  NodeId destination = 0;
-  std::uint16_t spread = 0;  ///< picks one of several parallel links
-  PacketKind kind = PacketKind::kWrite;
-  std::uint8_t channel = 0;  ///< virtual channel of the buffer that holds it; kept by the links
+  std::uint16_t spread = 0;   ///< picks one of several parallel links
+  Packed24<NodeId> source = 0;
+  Packed24<NodeId> destination = 0;
+  Packed24<ValuesId> values = 0;             ///< means something in functional mode only
+  PacketKind kind : 4 = PacketKind::kWrite;  ///< kPacketKinds fit
+  std::uint8_t channel : 4 = 0;  ///< virtual channel of the buffer that holds it; kept by the links
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
+/// Nodes, and values under way, that a packet can name.
+inline constexpr std::int64_t kMaxNamed = std::int64_t{1} << 24;
 /// Of a flag.
 inline constexpr std::uint16_t kFlagBytes = 8;
 inline constexpr std::int64_t kMaxPayload = 0xffff;
 
-/// The bytes a packet takes on a wire.
+/// The bytes a packet takes on a wire of one type.
 class WireCost {
  public:
+  WireCost() = default;
   explicit WireCost(const PacketSpec& spec) : largest_(sim::max(spec.payload + spec.header, spec.ack)) {
     per_packet_.fill(static_cast<std::int32_t>(spec.header.count()));
     for (const PacketKind kind : {PacketKind::kAck, PacketKind::kUnitAck})

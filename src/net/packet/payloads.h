@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/packet/packet.h"
+#include "sim/check.h"
 
 namespace infold::net {
 
@@ -15,6 +16,7 @@ class Payloads {
   /// Room for the values of a packet, to be filled by its sender. Valid until the next take.
   ValuesId take(std::size_t bytes) {
     if (free_.empty()) {
+      INFOLD_CHECK(blocks_.size() < static_cast<std::size_t>(kMaxNamed), "a packet can name its values");
       free_.push_back(static_cast<ValuesId>(blocks_.size()));
       blocks_.emplace_back();
     }

@@ -30,12 +30,13 @@ class Adjacency {
   explicit Adjacency(const Blueprint& blueprint) : outlets_(static_cast<std::size_t>(blueprint.nodes())) {
     for (std::size_t link = 0; link < 2 * blueprint.cables.size(); ++link) {
       const auto id = static_cast<LinkId>(link);
-      outlets_[link_source(blueprint, id)].push_back({id, link_target(blueprint, id)});
+      outlets_[static_cast<std::size_t>(link_source(blueprint, id))].push_back(
+          {id, link_target(blueprint, id)});
     }
   }
 
   /// In cable order, which for a GPU is lane order.
-  std::span<const Outlet> outlets(NodeId node) const { return outlets_[node]; }
+  std::span<const Outlet> outlets(NodeId node) const { return outlets_[static_cast<std::size_t>(node)]; }
 
  private:
   std::vector<std::vector<Outlet>> outlets_;

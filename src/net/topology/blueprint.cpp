@@ -4,75 +4,146 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "net/packet/packet.h"
 #include "net/topology/topologies.h"
 
 namespace infold::net {
 namespace {
 
+/// The kind of link that machines of this shape are built with.
 struct Builder {
   Topology topology;
   Drawing (*draw)(const FabricSpec& spec, int gpus);
+  LinkKind links;
 };
 
 constexpr std::array kBuilders = {
-    Builder{Topology::kSwitchPlanes, draw_switch_planes},
-    Builder{Topology::kFatTree, draw_fat_tree},
-    Builder{Topology::kFullMesh, draw_full_mesh},
-    Builder{Topology::kRing, draw_ring},
-    Builder{Topology::kTorus, draw_torus},
-    Builder{Topology::kCubeMesh, draw_cube_mesh},
-    Builder{Topology::kPcieTree, draw_pcie_tree},
+    Builder{Topology::kSwitchPlanes, draw_switch_planes, LinkKind::kNvLink},
+    Builder{Topology::kFatTree, draw_fat_tree, LinkKind::kNvLink},
+    Builder{Topology::kFullMesh, draw_full_mesh, LinkKind::kXgmi},
+    Builder{Topology::kRing, draw_ring, LinkKind::kNvLink},
+    Builder{Topology::kTorus, draw_torus, LinkKind::kNvLink},
+    Builder{Topology::kCubeMesh, draw_cube_mesh, LinkKind::kNvLink},
+    Builder{Topology::kPcieTree, draw_pcie_tree, LinkKind::kPcie},
 };
 static_assert(kBuilders.size() == kTopologyNames.size(), "every topology has a builder");
 
 }  // namespace
 
-std::variant<Blueprint, sim::Refusal> draw(const FabricSpec& spec, int gpus) {
-  if (auto refusal = not_positive("gpus", gpus)) return *refusal;
-  if (auto refusal = beyond_bounds("gpus", gpus, 0)) return *refusal;
+sim::Result<Blueprint> draw(const FabricSpec& spec, int gpus) {
+  if (auto ok = at_least_one("gpus", gpus); !ok) return sim::fail(ok.error());
+  if (auto ok = within_bounds("gpus", gpus, gpus, 0); !ok) return sim::fail(ok.error());
   for (const Builder& builder : kBuilders) {
-    if (builder.topology == spec.topology) return builder.draw(spec, gpus);
+    if (builder.topology != spec.topology) continue;
+    auto drawn = builder.draw(spec, gpus);
+    if (!drawn) return drawn;
+    drawn->link_types = {{.kind = builder.links,
+                          .rate = spec.link.rate,
+                          .latency = spec.link.latency,
+                          .error_distance = spec.link.error_distance,
+                          .packet = spec.packet}};
+    ChipType port = spec.switch_chip;
+    port.latency = {};
+    drawn->chip_types = {spec.switch_chip, port};
+    return drawn;
   }
-  return sim::Refusal{"fabric.topology", "this topology can not be drawn"};
+  return sim::fail("this topology cannot be drawn", "fabric.topology");
 }
 
-std::optional<sim::Refusal> beyond_bounds(const std::string& path, std::int64_t nodes, std::int64_t cables) {
+sim::Status within_bounds(const std::string& path, std::int64_t gpus, std::int64_t nodes,
+                          std::int64_t cables) {
   if (nodes > kMaxNodes) {
-    return sim::Refusal{path,
-                        fmt::format("that makes {} GPUs and switches; the most is {}", nodes, kMaxNodes)};
+    return sim::fail(fmt::format("that makes {} GPUs and switches; the most is {}", nodes, kMaxNodes), path);
   }
   if (2 * cables > kMaxLinks) {
-    return sim::Refusal{
-        path, fmt::format("that makes {} links (two a cable); the most is {}", 2 * cables, kMaxLinks)};
+    return sim::fail(fmt::format("that makes {} links (two a cable); the most is {}", 2 * cables, kMaxLinks),
+                     path);
   }
-  return std::nullopt;
+  if (nodes * gpus > kMaxRoutes) {
+    return sim::fail(fmt::format("that makes routing tables of {} GPUs and switches x {} GPUs, more than the "
+                                 "limit of {} million entries",
+                                 nodes, gpus, kMaxRoutes / 1'000'000),
+                     path);
+  }
+  return {};
 }
 
-std::optional<sim::Refusal> not_positive(const std::string& path, int count) {
-  if (count >= 1) return std::nullopt;
-  return sim::Refusal{path, fmt::format("must be at least 1, not {}", count)};
+sim::Status at_least_one(const std::string& path, int count) {
+  if (count >= 1) return {};
+  return sim::fail(fmt::format("must be at least 1, not {}", count), path);
 }
 
-std::optional<sim::Refusal> uneven_groups(int gpus, int groups) {
-  if (auto refusal = not_positive("fabric.groups", groups)) return refusal;
-  if (gpus % groups == 0) return std::nullopt;
-  return sim::Refusal{"fabric.groups",
-                      fmt::format("{} GPUs can not be dealt out evenly to {} groups", gpus, groups)};
+sim::Status even_groups(int gpus, int groups) {
+  if (auto ok = at_least_one("fabric.groups", groups); !ok) return ok;
+  if (gpus % groups == 0) return {};
+  return sim::fail(fmt::format("{} GPUs can not be dealt out evenly to {} groups", gpus, groups),
+                   "fabric.groups");
 }
 
 Blueprint chips(int gpus, int switches) {
   Blueprint blueprint;
   blueprint.gpus = gpus;
   blueprint.switches = switches;
-  blueprint.spread_divisor.assign(static_cast<std::size_t>(gpus + switches), 1);
+  const auto nodes = static_cast<std::size_t>(gpus + switches);
+  blueprint.spread_divisor.assign(nodes, 1);
+  blueprint.roles.assign(nodes, NodeRole::kSwitch);
+  blueprint.chip.assign(nodes, 0);
+  for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(gpus); ++gpu) {
+    blueprint.roles[gpu] = NodeRole::kGpu;
+    blueprint.chip[gpu] = 1;
+  }
   return blueprint;
 }
 
-void join(Blueprint& blueprint, int a, int b, int cables) {
-  const Cable cable{static_cast<NodeId>(a), static_cast<NodeId>(b)};
-  blueprint.cables.insert(blueprint.cables.end(), static_cast<std::size_t>(cables), cable);
+void join(Blueprint& blueprint, int a, int b, int cables, LinkTypeId type) {
+  blueprint.cables.insert(blueprint.cables.end(), static_cast<std::size_t>(cables), Cable{a, b, type});
+}
+
+sim::Bytes smallest_buffer(const Blueprint& blueprint) {
+  return std::ranges::min(blueprint.chip_types, {}, &ChipType::buffer).buffer;
+}
+
+sim::Bytes largest_header(const Blueprint& blueprint) {
+  sim::Bytes most;
+  for (const LinkType& type : blueprint.link_types) most = sim::max(most, type.packet.header);
+  return most;
+}
+
+sim::Bandwidth fastest_link(const Blueprint& blueprint) {
+  return std::ranges::max(blueprint.link_types, {}, &LinkType::rate).rate;
+}
+
+sim::Status check_links(const Blueprint& blueprint) {
+  if (blueprint.link_types.empty() || blueprint.link_types.size() > kMostLinkTypes) {
+    return sim::fail(fmt::format("a fabric has 1 to {} types of links, not {}", kMostLinkTypes,
+                                 blueprint.link_types.size()),
+                     "fabric.link");
+  }
+  for (const Cable& c : blueprint.cables) {
+    if (c.type >= blueprint.link_types.size()) {
+      return sim::fail(fmt::format("there is no type {} of links", c.type), "fabric.link");
+    }
+  }
+  const sim::Bytes payload = packet_payload(blueprint);
+  const sim::Bytes buffer = smallest_buffer(blueprint);
+  for (const LinkType& type : blueprint.link_types) {
+    if (type.packet.payload != payload) {
+      return sim::fail(
+          fmt::format("packets of {} bytes would meet links that take packets of {}; a packet is "
+                      "cut at its source only, so all links must take the same",
+                      payload.count(), type.packet.payload.count()),
+          "fabric.packet.payload");
+    }
+    if (const sim::Bytes most = WireCost(type.packet).largest_packet(); most > buffer) {
+      return sim::fail(
+          fmt::format("a packet of {} bytes does not fit a buffer of {}", most.count(), buffer.count()),
+          "fabric.switch.buffer");
+    }
+  }
+  return {};
 }
 
 }  // namespace infold::net

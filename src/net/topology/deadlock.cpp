@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "net/topology/adjacency.h"
 #include "net/topology/routes.h"
@@ -13,6 +15,7 @@ namespace infold::net {
 namespace {
 
 using Channel = std::uint32_t;
+constexpr std::size_t kStartsPerLook = 256;  // searches between two looks at the user
 
 class DependencyGraph {
  public:
@@ -29,7 +32,7 @@ class DependencyGraph {
     queue_.clear();
     seen_.assign(static_cast<std::size_t>(blueprint_.nodes()), false);
     for (NodeId gpu = 0; gpu < blueprint_.gpus; ++gpu) {
-      seen_[gpu] = true;
+      seen_[static_cast<std::size_t>(gpu)] = true;
       if (gpu != to) queue_.push_back(gpu);
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
@@ -39,16 +42,18 @@ class DependencyGraph {
       for (LinkId link : routes_.candidates(hop)) {
         const NodeId next = link_target(blueprint_, link);
         if (next == to) continue;
-        waits_[channel(link, hop.layer) * words_ + to / 64u] |= std::uint64_t{1} << (to % 64u);
-        if (!seen_[next]) queue_.push_back(next);
-        seen_[next] = true;
+        const auto bit = static_cast<std::uint32_t>(to);
+        waits_[channel(link, hop.layer) * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
+        const auto passed = seen_[static_cast<std::size_t>(next)];
+        if (!passed) queue_.push_back(next);
+        seen_[static_cast<std::size_t>(next)] = true;
       }
     }
     return std::nullopt;
   }
 
   /// Depth first with a stack of its own: a path may be as long as there are channels.
-  std::optional<std::string> find_circle() {
+  sim::Status find_circle(const sim::GoOn& go_on) {
     note_onward();
     enum class Colour : std::uint8_t { kNew, kOnPath, kDone };
     const std::size_t channels = 2 * blueprint_.cables.size() * layers_;
@@ -56,6 +61,7 @@ class DependencyGraph {
     std::vector<Visit> path;
     for (std::size_t start = 0; start < channels; ++start) {
       if (colour[start] != Colour::kNew) continue;
+      if (start % kStartsPerLook == 0 && sim::asked_to_stop(go_on)) return sim::interrupted();
       path.push_back({static_cast<Channel>(start)});
       colour[start] = Colour::kOnPath;
       while (!path.empty()) {
@@ -64,14 +70,14 @@ class DependencyGraph {
           colour[path.back().channel] = Colour::kDone;
           path.pop_back();
         } else if (colour[*next] == Colour::kOnPath) {
-          return describe(path, *next);
+          return sim::fail("routing can deadlock: " + describe(path, *next), "fabric.topology");
         } else if (colour[*next] == Colour::kNew) {
           colour[*next] = Colour::kOnPath;
           path.push_back({*next});
         }
       }
     }
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -96,12 +102,13 @@ class DependencyGraph {
     };
     std::vector<bool> waited_in(2 * blueprint_.cables.size() * layers_);
     for (std::size_t c = 0; c < waited_in.size(); ++c) waited_in[c] = is_waited_in(static_cast<Channel>(c));
-    for (NodeId node = 0; node < static_cast<NodeId>(blueprint_.nodes()); ++node) {
+    for (NodeId node = 0; node < blueprint_.nodes(); ++node) {
       for (NodeId to = 0; to < blueprint_.gpus; ++to) {
         const Hop& hop = routes_.hop(node, to);
         for (LinkId link : routes_.candidates(hop)) {
           if (!waited_in[channel(link, hop.layer)]) continue;
-          onward_[node * words_ + to / 64u] |= std::uint64_t{1} << (to % 64u);
+          const auto bit = static_cast<std::uint32_t>(to);
+          onward_[static_cast<std::size_t>(node) * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
           break;
         }
       }
@@ -124,7 +131,7 @@ class DependencyGraph {
   /// for one in which packets wait in turn.
   bool skip_to_destination(Visit& visit, NodeId node) const {
     const std::uint64_t* waits = waits_.data() + visit.channel * words_;
-    const std::uint64_t* onward = onward_.data() + node * words_;
+    const std::uint64_t* onward = onward_.data() + static_cast<std::size_t>(node) * words_;
     std::size_t word = visit.to / 64;
     if (word >= words_) return false;
     std::uint64_t bits = waits[word] & onward[word] & (~std::uint64_t{0} << (visit.to % 64));
@@ -166,12 +173,13 @@ class DependencyGraph {
 
 }  // namespace
 
-std::optional<std::string> find_deadlock(const Blueprint& blueprint, const Routes& routes) {
+sim::Status prove_no_deadlock(const Blueprint& blueprint, const Routes& routes, const sim::GoOn& go_on) {
   DependencyGraph graph(blueprint, routes);
   for (NodeId to = 0; to < blueprint.gpus; ++to) {
-    if (auto wrong = graph.add_packets_to(to)) return wrong;
+    if (sim::asked_to_stop(go_on)) return sim::interrupted();
+    if (auto wrong = graph.add_packets_to(to)) return sim::fail(std::move(*wrong), "fabric.topology");
   }
-  return graph.find_circle();
+  return graph.find_circle(go_on);
 }
 
 }  // namespace infold::net

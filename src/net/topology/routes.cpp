@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +14,7 @@ namespace infold::net {
 namespace {
 
 constexpr int kFar = -1;
+constexpr int kMostNamed = 256;  // layers, by Hop::layer
 
 /// Stores candidate lists one behind the other, each different one once.
 class CandidateLists {
@@ -47,25 +46,26 @@ class Distances {
 
   void measure(NodeId to) {
     hops_.assign(static_cast<std::size_t>(blueprint_.nodes()), kFar);
-    hops_[to] = 0;
+    at(to) = 0;
     queue_.assign(1, to);
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const NodeId node = queue_[i];
       if (!passes_on(node, to)) continue;
       for (const Adjacency::Outlet& outlet : adjacency_.outlets(node)) {
-        if (hops_[outlet.to] != kFar) continue;
-        hops_[outlet.to] = hops_[node] + 1;
+        if (at(outlet.to) != kFar) continue;
+        at(outlet.to) = at(node) + 1;
         queue_.push_back(outlet.to);
       }
     }
   }
 
-  int from(NodeId node) const { return hops_[node]; }
+  int from(NodeId node) const { return hops_[static_cast<std::size_t>(node)]; }
   bool on_the_way(NodeId node, NodeId next, NodeId to) const {
-    return hops_[next] == hops_[node] - 1 && passes_on(next, to);
+    return from(next) == from(node) - 1 && passes_on(next, to);
   }
 
  private:
+  int& at(NodeId node) { return hops_[static_cast<std::size_t>(node)]; }
   bool passes_on(NodeId node, NodeId to) const {
     return through_gpus_ || node == to || !blueprint_.is_gpu(node);
   }
@@ -111,29 +111,25 @@ TorusStep torus_step(const std::vector<int>& sides, int from, int to) {
 
 }  // namespace
 
-Routes::Routes(const Blueprint& blueprint)
-    : gpus_(static_cast<std::size_t>(blueprint.gpus)),
-      hops_(static_cast<std::size_t>(blueprint.nodes()) * gpus_) {
+sim::Result<Routes> Routes::make(const Blueprint& blueprint, const sim::GoOn& go_on) {
+  Routes routes(blueprint);
   const Adjacency adjacency(blueprint);
   const auto nodes = static_cast<NodeId>(blueprint.nodes());
   CandidateLists lists;
   std::vector<LinkId> links;
+  int layers = 1;
 
   // Notes the way from one node to one GPU: `distance` hops to go, first over one of `links`.
   const auto note = [&](NodeId from, NodeId to, int distance, int layer) {
     if (links.empty()) return;
-    if (layer > 0xff) {
-      fmt::print(stderr, "infold: routing needs {} layers between nodes {} and {}; the most is 256\n",
-                 layer + 1, from, to);
-      std::abort();
-    }
-    hops_[std::size_t{from} * gpus_ + to] = {.first = lists.index_of(links),
-                                             .count = static_cast<std::uint16_t>(links.size()),
-                                             .divisor = blueprint.spread_divisor[from],
-                                             .layer = static_cast<std::uint8_t>(layer),
-                                             .links = static_cast<std::uint16_t>(distance)};
-    layers_ = std::max(layers_, layer + 1);
-    if (blueprint.is_gpu(from)) diameter_ = std::max(diameter_, distance);
+    routes.hops_[routes.index_of(from, to)] = {
+        .first = lists.index_of(links),
+        .count = static_cast<std::uint16_t>(links.size()),
+        .divisor = blueprint.spread_divisor[static_cast<std::size_t>(from)],
+        .layer = static_cast<std::uint8_t>(layer),
+        .links = static_cast<std::uint16_t>(distance)};
+    layers = std::max(layers, layer + 1);
+    if (blueprint.is_gpu(from)) routes.diameter_ = std::max(routes.diameter_, distance);
   };
   const auto take_links_to = [&](NodeId from, auto&& wanted) {
     links.clear();
@@ -144,6 +140,7 @@ Routes::Routes(const Blueprint& blueprint)
 
   Distances distances(blueprint, adjacency, blueprint.style == RoutingStyle::kByDistance);
   for (NodeId to = 0; to < blueprint.gpus; ++to) {
+    if (sim::asked_to_stop(go_on)) return sim::interrupted();
     if (blueprint.style != RoutingStyle::kDimensionOrder) distances.measure(to);
     for (NodeId from = 0; from < nodes; ++from) {
       if (from == to) continue;
@@ -172,8 +169,17 @@ Routes::Routes(const Blueprint& blueprint)
         }
       }
     }
+    if (layers > kMostNamed) {
+      return sim::fail(
+          fmt::format("routing to gpu{} needs {} layers of virtual channels; the most that a hop "
+                      "can name is {}",
+                      to, layers, kMostNamed),
+          "fabric.topology");
+    }
   }
-  candidates_ = lists.take();
+  routes.layers_ = layers;
+  routes.candidates_ = lists.take();
+  return routes;
 }
 
 }  // namespace infold::net

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "net/topology/blueprint.h"
+#include "sim/go_on.h"
+#include "sim/result.h"
 
 namespace infold::net {
 
-using LinkId = std::uint16_t;
-inline constexpr LinkId kNoLink = 0xffff;
+using LinkId = std::uint32_t;
+inline constexpr LinkId kNoLink = 0xffff'ffff;
 
 /// Where a packet for one destination may go from one node.
 struct Hop {
@@ -34,10 +35,13 @@ struct Hop {
 /// Every node's way to every GPU.
 class Routes {
  public:
-  explicit Routes(const Blueprint& blueprint);
+  /// Fails where a way would need more layers than a hop can name, and where `go_on` says no.
+  static sim::Result<Routes> make(const Blueprint& blueprint, const sim::GoOn& go_on = {});
 
   /// The links that a packet at `from` for GPU `to` may take, in lane order.
-  const Hop& hop(NodeId from, NodeId to) const { return hops_[std::size_t{from} * gpus_ + to]; }
+  const Hop& hop(NodeId from, NodeId to) const { return hops_[index_of(from, to)]; }
+  /// The hops of all nodes, a row of one per GPU each.
+  const Hop* table() const { return hops_.data(); }
   std::span<const LinkId> candidates(const Hop& h) const { return {candidates_.data() + h.first, h.count}; }
   /// The link a packet with this spread value takes. Requires: reachable and from != to.
   LinkId next(NodeId from, NodeId to, std::uint16_t spread) const {
@@ -50,6 +54,13 @@ class Routes {
   int diameter() const { return diameter_; }
 
  private:
+  explicit Routes(const Blueprint& blueprint)
+      : gpus_(static_cast<std::size_t>(blueprint.gpus)),
+        hops_(static_cast<std::size_t>(blueprint.nodes()) * gpus_) {}
+  std::size_t index_of(NodeId from, NodeId to) const {
+    return static_cast<std::size_t>(from) * gpus_ + static_cast<std::size_t>(to);
+  }
+
   std::size_t gpus_;
   std::vector<Hop> hops_;
   std::vector<LinkId> candidates_;
@@ -57,8 +68,9 @@ class Routes {
   int diameter_ = 0;
 };
 
-/// The channel dependency graph over (link, layer) has no cycle; otherwise a readable cycle,
-/// e.g. "gpu0->gpu1 (layer 0), gpu1->gpu2 (layer 0), ... ". Also refuses unreachable pairs of GPUs.
-std::optional<std::string> find_deadlock(const Blueprint& blueprint, const Routes& routes);
+/// Proves that the channel dependency graph over (link, layer) has no cycle. Fails with a readable cycle,
+/// e.g. "gpu0->gpu1 (layer 0), gpu1->gpu2 (layer 0), ... ", with a pair of GPUs that cannot reach each other,
+/// or where `go_on` says no.
+sim::Status prove_no_deadlock(const Blueprint& blueprint, const Routes& routes, const sim::GoOn& go_on = {});
 
 }  // namespace infold::net

@@ -39,7 +39,7 @@ static_assert(six_links_each(), "a V100 has six NVLinks, and DGX-1V uses all of 
 }  // namespace
 
 Drawing draw_cube_mesh(const FabricSpec&, int gpus) {
-  if (gpus != 8) return sim::Refusal{"gpus", fmt::format("a cube mesh has exactly 8 GPUs, not {}", gpus)};
+  if (gpus != 8) return sim::fail(fmt::format("a cube mesh has exactly 8 GPUs, not {}", gpus), "gpus");
   Blueprint blueprint = chips(gpus, 0);
   blueprint.style = RoutingStyle::kByDistance;
   for (const Bond& bond : kBonds) join(blueprint, bond.a, bond.b, bond.links);

@@ -15,23 +15,25 @@ namespace infold::net {
 Drawing draw_fat_tree(const FabricSpec& spec, int gpus) {
   const int groups = spec.groups;
   const int leaves = spec.leaves_per_group;
-  if (auto refusal = uneven_groups(gpus, groups)) return *refusal;
-  if (auto refusal = not_positive("fabric.leaves_per_group", leaves)) return *refusal;
+  if (auto ok = even_groups(gpus, groups); !ok) return sim::fail(ok.error());
+  if (auto ok = at_least_one("fabric.leaves_per_group", leaves); !ok) return sim::fail(ok.error());
   const std::int64_t lower_nodes = gpus + std::int64_t{groups} * leaves;
   const std::int64_t lower_cables = std::int64_t{gpus} * leaves;
-  if (auto refusal = beyond_bounds("fabric.leaves_per_group", lower_nodes, lower_cables)) return *refusal;
+  if (auto ok = within_bounds("fabric.leaves_per_group", gpus, lower_nodes, lower_cables); !ok)
+    return sim::fail(ok.error());
 
   const int spines = groups > 1 ? spec.spines : 0;
   if (groups > 1) {
-    if (auto refusal = not_positive("fabric.spines", spines)) return *refusal;
+    if (auto ok = at_least_one("fabric.spines", spines); !ok) return sim::fail(ok.error());
     if (spines % leaves != 0) {
-      return sim::Refusal{
-          "fabric.spines",
-          fmt::format("{} spines are not a multiple of the {} leaves of a group", spines, leaves)};
+      return sim::fail(
+          fmt::format("{} spines are not a multiple of the {} leaves of a group", spines, leaves),
+          "fabric.spines");
     }
   }
   const std::int64_t cables = lower_cables + std::int64_t{groups} * spines;
-  if (auto refusal = beyond_bounds("fabric.spines", lower_nodes + spines, cables)) return *refusal;
+  if (auto ok = within_bounds("fabric.spines", gpus, lower_nodes + spines, cables); !ok)
+    return sim::fail(ok.error());
 
   const int gpus_per_group = gpus / groups;
   const int spines_per_leaf = spines / leaves;

@@ -7,13 +7,14 @@
 namespace infold::net {
 
 Drawing draw_full_mesh(const FabricSpec& spec, int gpus) {
-  if (gpus < 2) return sim::Refusal{"gpus", fmt::format("a full mesh needs at least 2 GPUs, not {}", gpus)};
+  if (gpus < 2) return sim::fail(fmt::format("a full mesh needs at least 2 GPUs, not {}", gpus), "gpus");
   const int parallel = spec.links_per_neighbour;
-  if (auto refusal = not_positive("fabric.links_per_neighbour", parallel)) return *refusal;
+  if (auto ok = at_least_one("fabric.links_per_neighbour", parallel); !ok) return sim::fail(ok.error());
   const std::int64_t pairs = std::int64_t{gpus} * (gpus - 1) / 2;
-  if (auto refusal = beyond_bounds("gpus", gpus, pairs)) return *refusal;
+  if (auto ok = within_bounds("gpus", gpus, gpus, pairs); !ok) return sim::fail(ok.error());
   const std::int64_t cables = pairs * parallel;
-  if (auto refusal = beyond_bounds("fabric.links_per_neighbour", gpus, cables)) return *refusal;
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, gpus, cables); !ok)
+    return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);
   blueprint.cables.reserve(static_cast<std::size_t>(cables));

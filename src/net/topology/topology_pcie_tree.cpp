@@ -6,10 +6,11 @@ namespace infold::net {
 
 Drawing draw_pcie_tree(const FabricSpec& spec, int gpus) {
   const int groups = spec.groups;
-  if (auto refusal = uneven_groups(gpus, groups)) return *refusal;
+  if (auto ok = even_groups(gpus, groups); !ok) return sim::fail(ok.error());
   const int roots = groups > 1 ? 1 : 0;
   const int cables = gpus + groups * roots;
-  if (auto refusal = beyond_bounds("fabric.groups", gpus + groups + roots, cables)) return *refusal;
+  if (auto ok = within_bounds("fabric.groups", gpus, gpus + groups + roots, cables); !ok)
+    return sim::fail(ok.error());
 
   const int root = gpus + groups;
   const int gpus_per_group = gpus / groups;

@@ -12,25 +12,25 @@ namespace infold::net {
 // lanes to one plane are consecutive, so modulo n they are distinct, and that switch's n links to the
 // destination get one each.
 Drawing draw_switch_planes(const FabricSpec& spec, int gpus) {
-  if (auto refusal = not_positive("fabric.planes", spec.planes)) return *refusal;
-  if (auto refusal = beyond_bounds("fabric.planes", std::int64_t{gpus} + spec.planes, 0)) return *refusal;
+  if (auto ok = at_least_one("fabric.planes", spec.planes); !ok) return sim::fail(ok.error());
+  if (auto ok = within_bounds("fabric.planes", gpus, std::int64_t{gpus} + spec.planes, 0); !ok)
+    return sim::fail(ok.error());
 
   const auto planes = static_cast<std::size_t>(spec.planes);
   const std::vector<int>& listed = spec.links_per_plane;
   if (listed.size() != 1 && listed.size() != planes) {
-    return sim::Refusal{
-        "fabric.links_per_plane",
-        fmt::format("has {} numbers; give one for all planes, or one for each of the {} planes",
-                    listed.size(), planes)};
+    return sim::fail(fmt::format("has {} numbers; give one for all planes, or one for each of the {} planes",
+                                 listed.size(), planes),
+                     "fabric.links_per_plane");
   }
   for (int links : listed) {
-    if (auto refusal = not_positive("fabric.links_per_plane", links)) return *refusal;
+    if (auto ok = at_least_one("fabric.links_per_plane", links); !ok) return sim::fail(ok.error());
   }
   const std::vector<int>& failed = spec.failed_planes;
   for (int plane : failed) {
     if (plane >= spec.planes)
-      return sim::Refusal{"fabric.failed_planes",
-                          fmt::format("there is no plane {}, they are 0 to {}", plane, spec.planes - 1)};
+      return sim::fail(fmt::format("there is no plane {}, they are 0 to {}", plane, spec.planes - 1),
+                       "fabric.failed_planes");
   }
   const auto links_to = [&](std::size_t plane) {
     if (std::ranges::find(failed, static_cast<int>(plane)) != failed.end()) return 0;
@@ -39,9 +39,9 @@ Drawing draw_switch_planes(const FabricSpec& spec, int gpus) {
 
   std::int64_t lanes = 0;
   for (std::size_t plane = 0; plane < planes; ++plane) lanes += links_to(plane);
-  if (lanes == 0) return sim::Refusal{"fabric.failed_planes", "no plane is left"};
-  if (auto refusal = beyond_bounds("fabric.links_per_plane", gpus + spec.planes, lanes * gpus))
-    return *refusal;
+  if (lanes == 0) return sim::fail("no plane is left", "fabric.failed_planes");
+  if (auto ok = within_bounds("fabric.links_per_plane", gpus, gpus + spec.planes, lanes * gpus); !ok)
+    return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, spec.planes);
   blueprint.cables.reserve(static_cast<std::size_t>(lanes * gpus));

@@ -11,11 +11,12 @@ namespace {
 // Requires: sides of at least two whose product is `gpus`.
 Drawing wrapped_grid(const FabricSpec& spec, int gpus, const std::vector<int>& sides) {
   const int parallel = spec.links_per_neighbour;
-  if (auto refusal = not_positive("fabric.links_per_neighbour", parallel)) return *refusal;
+  if (auto ok = at_least_one("fabric.links_per_neighbour", parallel); !ok) return sim::fail(ok.error());
   std::int64_t neighbours = 0;  // pairs of them
   for (int side : sides) neighbours += side == 2 ? gpus / 2 : gpus;
   const std::int64_t cables = neighbours * parallel;
-  if (auto refusal = beyond_bounds("fabric.links_per_neighbour", gpus, cables)) return *refusal;
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, gpus, cables); !ok)
+    return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);
   blueprint.style = RoutingStyle::kDimensionOrder;
@@ -37,27 +38,27 @@ Drawing wrapped_grid(const FabricSpec& spec, int gpus, const std::vector<int>& s
 }  // namespace
 
 Drawing draw_ring(const FabricSpec& spec, int gpus) {
-  if (gpus < 2) return sim::Refusal{"gpus", fmt::format("a ring needs at least 2 GPUs, not {}", gpus)};
+  if (gpus < 2) return sim::fail(fmt::format("a ring needs at least 2 GPUs, not {}", gpus), "gpus");
   return wrapped_grid(spec, gpus, {gpus});
 }
 
 Drawing draw_torus(const FabricSpec& spec, int gpus) {
   const std::vector<int>& sides = spec.dims;
   if (sides.size() != 2 && sides.size() != 3) {
-    return sim::Refusal{"fabric.dims", fmt::format("a torus has two or three sides, not {}", sides.size())};
+    return sim::fail(fmt::format("a torus has two or three sides, not {}", sides.size()), "fabric.dims");
   }
   std::int64_t product = 1;
   for (int side : sides) {
     if (side < 2) {
-      return sim::Refusal{"fabric.dims", fmt::format("a torus side is at least 2 GPUs long, not {}", side)};
+      return sim::fail(fmt::format("a torus side is at least 2 GPUs long, not {}", side), "fabric.dims");
     }
     if (product <= kMaxNodes) product *= side;  // beyond, the exact number matters to nobody
   }
   if (product != gpus) {
     const std::string makes =
         product > kMaxNodes ? fmt::format("more than {}", kMaxNodes) : fmt::to_string(product);
-    return sim::Refusal{"fabric.dims", fmt::format("torus sides {} make {} GPUs, not {}",
-                                                   fmt::join(sides, "x"), makes, gpus)};
+    return sim::fail(fmt::format("torus sides {} make {} GPUs, not {}", fmt::join(sides, "x"), makes, gpus),
+                     "fabric.dims");
   }
   return wrapped_grid(spec, gpus, sides);
 }

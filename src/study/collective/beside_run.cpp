@@ -75,7 +75,7 @@ class Scene {
       : collective_(job.collective),
         program_(program),
         machine_(
-            job.collective.system->machine,
+            job.collective.system->plan(),
             {.burst = burst, .functional = false, .in_network = program.in_network(), .core = job.core}) {
     for (int g = 0; g < job.collective.gpus; ++g)
       kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
@@ -137,14 +137,16 @@ class Scene {
   std::vector<std::unique_ptr<Kernels>> kernels_;
 };
 
-sim::Status check_beside(const BesideJob& job) {
-  if (auto kernel = check_kernel(job.kernel); !kernel) return kernel;
-  if (auto why = refuse(job.collective)) return sim::fail(std::move(*why));
+/// The collective made ready, unless it or the kernel cannot be run as asked.
+sim::Result<PreparedJob> prepare(const BesideJob& job) {
+  if (auto kernel = check_kernel(job.kernel); !kernel) return sim::fail_as(std::move(kernel));
+  auto prepared = prepare(job.collective);
+  if (!prepared) return prepared;
   const int sms = job.collective.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
     return sim::fail(
         fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
-  return {};
+  return prepared;
 }
 
 /// So many of the one as take as long as two of the other.
@@ -156,8 +158,9 @@ int times_to_cover(sim::Time one, sim::Time other, int most) {
 }  // namespace
 
 sim::Result<BesideResult> run(const BesideJob& job, const KeepGoing& keep_going) {
-  if (auto checked = check_beside(job); !checked) return sim::fail_as(std::move(checked));
-  const coll::Program program = program_of(job.collective);
+  auto prepared = prepare(job);
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  const coll::Program& program = prepared->program();
   const sim::Bytes burst = job.collective.burst.automatic ? kAutoBurst : job.collective.burst.bytes;
   BesideResult r;
   r.sms = program.sms();

@@ -46,11 +46,11 @@ bool spreads(const coll::Program& program) {
 
 /// What is pushed meets at the adders of one port, which are hardly faster than a link: several packets that
 /// are added as one keep others waiting for longer than one would, and sums are up to 11 % late.
-bool adders_are_busy(const coll::Program& program, const gpu::MachineSpec& machine) {
+bool adders_are_busy(const coll::Program& program, const gpu::MachinePlan& plan) {
   const bool pushes = std::ranges::any_of(program.lists, [](const auto& list) {
     return std::ranges::any_of(list, [](const coll::Step& s) { return s.net == coll::NetOp::kReduceWrite; });
   });
-  return pushes && machine.inc.alu_rate < machine.fabric.link.rate * 2;
+  return pushes && plan.spec().inc.alu_rate < net::fastest_link(plan.blueprint()) * 2;
 }
 
 /// Data that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
@@ -94,7 +94,9 @@ sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& 
 }
 
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
-                        const std::vector<std::vector<int>>& groups, const net::Routes& routes) {
+                        const std::vector<std::vector<int>>& groups) {
+  const gpu::MachinePlan& plan = job.system->plan();
+  const net::Routes& routes = plan.routes();
   std::int64_t packet_hops = 0;  // of one iteration
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const std::int64_t payload = packet_payload(job.system->machine, programs[i]).count();
@@ -103,7 +105,7 @@ sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Progra
   const std::int64_t acknowledged = 2;
   packet_hops *= job.concurrent * acknowledged;
   const auto distorted = [&](const coll::Program& p) {
-    return p.in_network() ? adders_are_busy(p, job.system->machine) : in_lock_step(p);
+    return p.in_network() ? adders_are_busy(p, plan) : in_lock_step(p);
   };
   if (job.burst.careful && packet_hops <= kAffordablePacketHops && std::ranges::all_of(programs, distorted))
     return {};

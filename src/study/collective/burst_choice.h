@@ -7,7 +7,6 @@
 
 #include "coll/program/program.h"
 #include "gpu/machine_spec.h"
-#include "net/topology/routes.h"
 #include "sim/units.h"
 
 namespace infold::study {
@@ -44,6 +43,6 @@ sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& 
 
 /// For a job that runs these programs at once, each on the GPUs of its group.
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
-                        const std::vector<std::vector<int>>& groups, const net::Routes& routes);
+                        const std::vector<std::vector<int>>& groups);
 
 }  // namespace infold::study

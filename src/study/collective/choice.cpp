@@ -41,9 +41,7 @@ class Guess {
  public:
   Guess(const CollectiveJob& job, std::function<bool()> keep_going)
       : job_(job),
-        blueprint_(std::get<net::Blueprint>(net::draw(job.system->machine.fabric, job.system->machine.gpus))),
-        routes_(blueprint_),
-        estimator_(job.system->machine, blueprint_, routes_),
+        estimator_(job.system->machine, job.system->plan().blueprint(), job.system->plan().routes()),
         gpus_(static_cast<std::size_t>(job.gpus / job.groups)),
         keep_going_(std::move(keep_going)) {
     std::iota(gpus_.begin(), gpus_.end(), 0);
@@ -68,7 +66,7 @@ class Guess {
         .collective = job_.collective,
         .bytes = bytes,
         .gpus = gpus_,
-        .fabric = &blueprint_,
+        .fabric = &job_.system->plan().blueprint(),
         .tuning = coll::tuning_for(job_.system->coll, choice.protocol, job_.engine, job_.system->machine.gpu),
         .root = job_.root,
         .engine = job_.engine};
@@ -82,8 +80,6 @@ class Guess {
   }
 
   const CollectiveJob& job_;
-  net::Blueprint blueprint_;
-  net::Routes routes_;
   coll::Estimator estimator_;
   std::vector<int> gpus_;
   std::function<bool()> keep_going_;

@@ -36,7 +36,7 @@ using Trial = std::function<sim::Time(const Choice&)>;
 
 /// The offer that is estimated to take least, the first of equals; the best so far when `keep_going` says no.
 /// With a trial, offers whose estimates are too close to tell them apart are tried, and the fastest is taken.
-/// Requires: offers, a job that passed refuse(). The job's own algorithm and protocol do not count.
+/// Requires: offers, a job that passed check_request(). The job's own algorithm and protocol do not count.
 Choice choose(const CollectiveJob& job, std::span<const Choice> offers,
               const std::function<bool()>& keep_going = {}, const Trial& trial = {});
 /// Simulates an offer; none where that takes more than a second or two, and estimates have to do. The job

@@ -113,14 +113,27 @@ class Bench {
 
 /// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
 /// what busbw counts, whatever the algorithm.
-double payload_bound(const gpu::Machine& machine, sim::Bytes packet) {
-  int links = 0;
-  for (int g = 0; g < machine.gpus(); ++g)
-    links = std::max(links, machine.network().lanes(static_cast<net::NodeId>(g)));
-  const net::FabricSpec& fabric = machine.spec().fabric;
+double payload_bound(const net::Blueprint& blueprint, sim::Bytes packet) {
+  // By GPU and type of link: how many leave it.
+  const std::size_t types = blueprint.link_types.size();
+  std::vector<int> links(static_cast<std::size_t>(blueprint.gpus) * types);
+  for (const net::Cable& c : blueprint.cables) {
+    for (const net::NodeId end : {c.a, c.b}) {
+      if (blueprint.is_gpu(end)) ++links[static_cast<std::size_t>(end) * types + c.type];
+    }
+  }
   const auto payload = static_cast<double>(packet.count());
-  const auto whole = static_cast<double>((packet + fabric.packet.header).count());
-  return links * fabric.link.rate.in_gbps() * payload / whole;
+  double most = 0;
+  for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(blueprint.gpus); ++gpu) {
+    double sum = 0;
+    for (std::size_t t = 0; t < types; ++t) {
+      const net::LinkType& type = blueprint.link_types[t];
+      const auto whole = static_cast<double>((packet + type.packet.header).count());
+      sum += links[gpu * types + t] * type.rate.in_gbps() * payload / whole;
+    }
+    most = std::max(most, sum);
+  }
+  return most;
 }
 
 std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
@@ -147,7 +160,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
   r.take_time(job, sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue));
-  r.bound_gbps = payload_bound(machine, packet_payload(machine.spec(), program));
+  r.bound_gbps = payload_bound(machine.blueprint(), packet_payload(machine.spec(), program));
   // Where switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)
     r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
@@ -209,14 +222,13 @@ coll::Tuning tuning_of(const CollectiveJob& job) {
   return tuning;
 }
 
-coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus,
-                          const net::Blueprint& blueprint) {
+coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus) {
   if (job.program != nullptr) return *job.program;
   return coll::compile_on(*job.algorithm,
                           {.collective = job.collective,
                            .bytes = job.bytes,
                            .gpus = gpus,
-                           .fabric = &blueprint,
+                           .fabric = &job.system->plan().blueprint(),
                            .tuning = tuning_of(job),
                            .root = job.root,
                            .engine = job.engine},
@@ -262,18 +274,15 @@ std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::
                        program.channels, sms, gpu.sms);
   }
   if (program.in_network()) {
-    if (auto refusal = gpu::Machine::check_in_network(job.system->machine))
+    if (const sim::Status& ok = job.system->plan().in_network(); !ok)
       return fmt::format("{}: {}: {}", job.algorithm != nullptr ? job.algorithm->name : "the program",
-                         refusal->path, refusal->why);
+                         ok.error().parameter, ok.error().message);
   }
   return refuse_values(job, program.scratch);
 }
 
 /// What can be said before a program is there, which might be large.
 std::optional<std::string> refuse_request(const CollectiveJob& job) {
-  if (job.fault) {
-    if (auto why = refuse_second_try(job)) return why;
-  }
   if (job.gpus % job.groups != 0)
     return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
   const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
@@ -318,21 +327,6 @@ std::optional<std::string> refuse_request(const CollectiveJob& job) {
   return refuse_values(job, {});
 }
 
-/// A job made ready: its communicators and their programs.
-struct Prepared {
-  net::Blueprint blueprint;
-  std::vector<std::vector<int>> groups;
-  std::vector<coll::Program> programs;
-};
-sim::Result<Prepared> prepare(const CollectiveJob& job) {
-  if (auto why = refuse_request(job)) return sim::fail(std::move(*why));
-  const auto& machine = job.system->machine;
-  Prepared p{std::get<net::Blueprint>(net::draw(machine.fabric, machine.gpus)), groups_of(job), {}};
-  for (const auto& gpus : p.groups) p.programs.push_back(program_for(job, gpus, p.blueprint));
-  if (auto why = refuse_program(job, p.programs.front())) return sim::fail(std::move(*why));
-  return p;
-}
-
 }  // namespace
 
 std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
@@ -345,14 +339,31 @@ std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
   return delays;
 }
 
-std::optional<std::string> refuse(const CollectiveJob& job) {
-  auto prepared = prepare(job);
-  if (!prepared) return std::move(prepared.error().message);
-  return std::nullopt;
+sim::Status check_request(const CollectiveJob& job) {
+  if (auto why = refuse_request(job)) return sim::fail(std::move(*why));
+  return {};
 }
 
-coll::Program program_of(const CollectiveJob& job) {
-  return prepare(job)->programs.front();
+sim::Result<PreparedJob> prepare(const CollectiveJob& job) {
+  PreparedJob p;
+  p.job_ = job;
+  if (job.fault) {
+    auto left = left_for_second_try(job);
+    if (!left) return sim::fail(left.error());
+    p.left_ = *std::move(left);
+  }
+  if (auto ok = check_request(job); !ok) return sim::fail(ok.error());
+  p.groups_ = groups_of(job);
+  for (const auto& gpus : p.groups_) p.programs_.push_back(program_for(job, gpus));
+  if (auto why = refuse_program(job, p.program())) return sim::fail(std::move(*why));
+  p.burst_ = choose_burst(job, p.programs_, p.groups_);
+  return p;
+}
+
+std::optional<std::string> refuse(const CollectiveJob& job) {
+  auto prepared = prepare(job);
+  if (prepared) return std::nullopt;
+  return std::move(prepared.error().message);
 }
 
 void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
@@ -362,14 +373,18 @@ void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
 }
 
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
-  if (job.fault) return run_with_fault(job, keep_going);
   auto prepared = prepare(job);
   if (!prepared) return sim::fail_as(std::move(prepared));
-  const auto& [blueprint, groups, programs] = *prepared;
-  const sim::Bytes burst = choose_burst(job, programs, groups, net::Routes(blueprint));
+  return run(*prepared, keep_going);
+}
+
+CollectiveOutcome run(const PreparedJob& prepared, const KeepGoing& keep_going) {
+  const CollectiveJob& job = prepared.job();
+  if (job.fault) return run_with_fault(prepared, keep_going);
+  const std::vector<coll::Program>& programs = prepared.programs();
   gpu::Machine machine(
-      job.system->machine,
-      {.burst = burst, .functional = job.check, .in_network = programs.front().in_network()});
+      job.system->plan(),
+      {.burst = prepared.burst(), .functional = job.check, .in_network = programs.front().in_network()});
   std::optional<sim::TraceRecorder> trace;
   std::optional<sim::Sampler> sampler;
   if (job.trace) {
@@ -377,7 +392,7 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
     sampler.emplace(*trace, machine.events());
     watch_machine(*sampler, *trace, machine, job.gpus);
   }
-  Bench bench(job, machine, programs, groups, trace ? &*trace : nullptr);
+  Bench bench(job, machine, programs, prepared.groups(), trace ? &*trace : nullptr);
   if (sampler) sampler->start();
   if (!bench.run(keep_going)) return sim::interrupted();
   if (sampler) sampler->finish();
@@ -385,7 +400,7 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
   INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
 
   CollectiveResult result = read_counters(job, bench, machine, programs.front());
-  result.burst = burst;
+  result.burst = prepared.burst();
   result.events = machine.events().handled() - (sampler ? sampler->events() : 0);
   result.trace = std::move(trace);
   return result;

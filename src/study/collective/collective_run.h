@@ -15,7 +15,7 @@
 #include "sim/units.h"
 #include "study/collective/burst_choice.h"
 #include "study/link_use.h"
-#include "study/system_spec.h"
+#include "study/prepared_system.h"
 
 namespace infold::study {
 
@@ -32,7 +32,7 @@ struct Fault {
 };
 
 struct CollectiveJob {
-  const SystemSpec* system = nullptr;          ///< passed check()
+  SystemPtr system;
   const coll::Algorithm* algorithm = nullptr;  ///< null with a program
   const coll::Program* program = nullptr;  ///< written by hand, passed coll::find_flaw; fits the fields below
   coll::Protocol protocol = coll::Protocol::kSimple;
@@ -111,12 +111,42 @@ using CollectiveOutcome = sim::Result<CollectiveResult>;
 /// Called now and then with the share that is done; false asks to stop.
 using KeepGoing = std::function<bool(double share)>;
 
-/// Why a job can not be run as asked, before anything is spent on it; run() would say the same.
+/// A job made ready: its communicators, the program of each, and how packets travel. To have one is to know
+/// that it can be run as asked.
+class PreparedJob {
+ public:
+  const CollectiveJob& job() const { return job_; }
+  /// The GPUs of each communicator.
+  const std::vector<std::vector<int>>& groups() const { return groups_; }
+  const std::vector<coll::Program>& programs() const { return programs_; }
+  /// Of the first communicator.
+  const coll::Program& program() const { return programs_.front(); }
+  sim::Bytes burst() const { return burst_; }
+  /// With a fault: the system without what fails.
+  const SystemPtr& left() const { return left_; }
+
+ private:
+  friend sim::Result<PreparedJob> prepare(const CollectiveJob& job);
+  PreparedJob() = default;
+  CollectiveJob job_;
+  std::vector<std::vector<int>> groups_;
+  std::vector<coll::Program> programs_;
+  sim::Bytes burst_;
+  SystemPtr left_;
+};
+
+/// The only way to a prepared job; why the job can not be run as asked, if so. What the job points to must
+/// outlive it.
+sim::Result<PreparedJob> prepare(const CollectiveJob& job);
+
+/// What can be said against a job before its program is there, which may take long to write.
+sim::Status check_request(const CollectiveJob& job);
+
+/// Why a job can not be run as asked, if so. To run it later, prepare() it instead and keep what comes of it.
 std::optional<std::string> refuse(const CollectiveJob& job);
 
-/// The program that run() would carry out; with several groups, that of the first. Requires: !refuse(job).
-coll::Program program_of(const CollectiveJob& job);
-
+CollectiveOutcome run(const PreparedJob& prepared, const KeepGoing& keep_going);
+/// Prepares the job and runs it.
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "study/check.h"
 #include "study/collective/choice.h"
 
 namespace infold::study {
@@ -13,10 +13,10 @@ namespace infold::study {
 namespace {
 
 /// The job as it begins again `later`, on the system that is left.
-CollectiveJob second_try(const CollectiveJob& job, const SystemSpec& left, sim::Time later) {
+CollectiveJob second_try(const CollectiveJob& job, SystemPtr left, sim::Time later) {
   CollectiveJob again = job;
   again.fault.reset();
-  again.system = &left;
+  again.system = std::move(left);
   for (sim::Time& delay : again.delays) delay = delay > later ? delay - later : sim::Time{};
   if (job.fault->fallback != nullptr) {
     again.algorithm = job.fault->fallback;
@@ -33,7 +33,7 @@ KeepGoing part_of_two(const KeepGoing& keep_going, double done) {
 
 }  // namespace
 
-sim::Result<SystemSpec> without(const SystemSpec& system, const Fault& fault) {
+sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault) {
   SystemSpec left = system;
   net::FabricSpec& fabric = left.machine.fabric;
   const auto plane = static_cast<std::size_t>(fault.plane);
@@ -51,23 +51,24 @@ sim::Result<SystemSpec> without(const SystemSpec& system, const Fault& fault) {
   } else {
     fabric.failed_planes.push_back(fault.plane);
   }
-  if (auto refusal = check(left)) return sim::fail(fmt::format("--fail: {}", refusal->why));
+  auto prepared = PreparedSystem::make(std::move(left));
+  if (!prepared) return sim::fail(fmt::format("--fail: {}", prepared.error().message));
+  return prepared;
+}
+
+sim::Result<SystemPtr> left_for_second_try(const CollectiveJob& job) {
+  auto left = without(*job.system, *job.fault);
+  if (!left) return left;
+  if (auto why = refuse(second_try(job, *left, {}))) return sim::fail(std::move(*why));
   return left;
 }
 
-std::optional<std::string> refuse_second_try(const CollectiveJob& job) {
-  auto reduced = without(*job.system, *job.fault);
-  if (!reduced) return std::move(reduced.error().message);
-  return refuse(second_try(job, *reduced, {}));
-}
-
-CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going) {
-  if (auto why = refuse_second_try(job)) return sim::fail(std::move(*why));
+CollectiveOutcome run_with_fault(const PreparedJob& prepared, const KeepGoing& keep_going) {
+  const CollectiveJob& job = prepared.job();
   const Fault& fault = *job.fault;
-  const SystemSpec left = *without(*job.system, fault);
   const FaultSpec& spec = job.system->fault;
   const sim::Time later = fault.at + spec.notice + spec.reroute;
-  CollectiveJob again = second_try(job, left, later);
+  CollectiveJob again = second_try(job, prepared.left(), later);
   if (fault.fallback != nullptr)
     again.protocol = choose(again, offers_of(again, again.algorithm, std::nullopt)).protocol;
 

@@ -9,12 +9,12 @@
 namespace infold::study {
 
 /// The system without what fails, or why it can not do without.
-sim::Result<SystemSpec> without(const SystemSpec& system, const Fault& fault);
+sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault);
 
-/// Why the collective can not begin again after its fault, if so. Requires: job.fault.
-std::optional<std::string> refuse_second_try(const CollectiveJob& job);
+/// The same for a job's fault, after which the collective can begin again. Requires: job.fault.
+sim::Result<SystemPtr> left_for_second_try(const CollectiveJob& job);
 
-/// Requires: job.fault.
-CollectiveOutcome run_with_fault(const CollectiveJob& job, const KeepGoing& keep_going);
+/// Requires: its job has a fault.
+CollectiveOutcome run_with_fault(const PreparedJob& prepared, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -180,8 +180,8 @@ sim::Status check_kernel(const KernelJob& job) {
     return sim::fail(fmt::format("the kernel's tensors take {:.2f} GiB, and the memory of {} has {:.2f} GiB",
                                  gib(bytes), job.gpu->name, gib(job.gpu->hbm.capacity)));
   }
-  if (auto refusal = gpu::check(*job.gpu))
-    return sim::fail(fmt::format("gpu.{}: {}", refusal->path, refusal->why));
+  if (auto ok = gpu::check(*job.gpu); !ok)
+    return sim::fail(fmt::format("gpu.{}: {}", ok.error().parameter, ok.error().message));
   if (job.sms_taken + job.sms_reserved >= job.gpu->sms) {
     return sim::fail(fmt::format("{} SMs taken and {} reserved leave none of the {} of {} to compute on",
                                  job.sms_taken, job.sms_reserved, job.gpu->sms, job.gpu->name));

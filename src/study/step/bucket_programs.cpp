@@ -19,15 +19,17 @@ std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
                        job_.algorithm == nullptr ? "no algorithm" : job_.algorithm->name,
                        protocol_ ? sim::name_of(*protocol_) : "auto");
   }
-  // Whether it fits does not depend on the protocol by much; the offer that is taken is asked again.
+  // What can be said against a request depends on its protocol by little; the offer that is taken is asked
+  // again.
   job.algorithm = offers.front().algorithm;
   job.protocol = offers.front().protocol;
-  if (auto why = refuse(job)) return why;
+  if (auto ok = check_request(job); !ok) return ok.error().message;
   const Choice choice = choose(job, offers, keep_going_);
   job.algorithm = choice.algorithm;
   job.protocol = choice.protocol;
-  if (auto why = refuse(job)) return why;
-  entries_.emplace(bytes.count(), std::make_unique<Entry>(Entry{choice, program_of(job)}));
+  auto prepared = study::prepare(job);
+  if (!prepared) return prepared.error().message;
+  entries_.emplace(bytes.count(), std::make_unique<Entry>(Entry{choice, prepared->program()}));
   return std::nullopt;
 }
 
@@ -39,7 +41,9 @@ bool BucketPrograms::fold(int ranks) {
     job.algorithm = entry->choice.algorithm;
     job.protocol = entry->choice.protocol;
     job.even_shares = true;
-    auto folded = coll::folded(program_of(job), ranks);
+    const auto prepared = study::prepare(job);
+    if (!prepared) return false;
+    auto folded = coll::folded(prepared->program(), ranks);
     if (!folded) return false;
     programs.push_back(std::move(*folded));
   }

@@ -21,7 +21,7 @@ struct OverlapCase {
 };
 /// All-reduces by themselves, size after size.
 struct SizeWindow {
-  const SystemSpec* system = nullptr;
+  SystemPtr system;
   int gpus = 0;
   std::vector<Method> methods;  ///< as in a case
   std::vector<sim::Bytes> sizes;

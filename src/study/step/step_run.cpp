@@ -68,9 +68,8 @@ bool in_network(const StepJob& job) {
 /// Packets over links that a ring would take, acknowledgements counted.
 std::int64_t packet_hops_of(const StepJob& job, sim::Bytes gradients) {
   const net::FabricSpec& fabric = job.system->machine.fabric;
-  const auto blueprint = std::get<net::Blueprint>(net::draw(fabric, job.system->machine.gpus));
   const std::int64_t packets = gradients.count() / fabric.packet.payload.count() * 2 * (job.gpus - 1);
-  return packets * net::Routes(blueprint).diameter() * 2;
+  return packets * job.system->plan().routes().diameter() * 2;
 }
 
 /// Up to this many packets over links every GPU is simulated: in bursts, some ten seconds.
@@ -206,7 +205,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   result.alone = *alone;
 
   gpu::Machine machine(
-      job.system->machine,
+      job.system->plan(),
       {.burst = result.burst, .functional = false, .in_network = in_network(job), .core = options_of(job)});
   TrainingStep step(simulated, machine, plan, schedule, programs);
   std::optional<StepTrace> trace;

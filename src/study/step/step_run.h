@@ -34,8 +34,8 @@ constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
 }
 
 struct StepJob {
-  const SystemSpec* system = nullptr;  ///< passed check()
-  int gpus = 0;                        ///< the first so many of the system's, two or more
+  SystemPtr system;
+  int gpus = 0;  ///< the first so many of the system's, two or more
   const train::Graph* graph = nullptr;
   train::Recipe recipe;
   bool ignore_memory = false;

@@ -1,0 +1,79 @@
+// Drawing a machine, and refusing one that cannot be built.
+#include "gpu/machine_plan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "inc/switch_units.h"
+#include "net/packet/network.h"
+
+namespace infold::gpu {
+
+namespace {
+constexpr std::int64_t kQueueBytes = 64;  // a link's queue of one input on one channel
+
+/// What the links' queues will take: an output has a queue for every input of its chip.
+std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
+  std::vector<std::int64_t> degree(static_cast<std::size_t>(blueprint.nodes()));
+  for (const net::Cable& c : blueprint.cables) {
+    ++degree[static_cast<std::size_t>(c.a)];
+    ++degree[static_cast<std::size_t>(c.b)];
+  }
+  std::int64_t sum = 0;
+  for (std::size_t n = 0; n < degree.size(); ++n) {
+    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kOwnInputs : 0;
+    sum += degree[n] * (degree[n] + senders) * net::kPlainClasses * layers * kQueueBytes;
+  }
+  return sum;
+}
+
+/// Neither packets nor interleaving may cut what a thread stores at once.
+sim::Status check_accesses(const net::FabricSpec& fabric, const net::Blueprint& blueprint) {
+  const auto even = [](const char* path, sim::Bytes bytes) -> sim::Status {
+    if (bytes.count() % kVectorAccess == 0) return {};
+    return sim::fail(fmt::format("{} bytes are not a multiple of the {} that a thread stores at once",
+                                 bytes.count(), kVectorAccess),
+                     path);
+  };
+  if (auto ok = even("fabric.packet.payload", net::packet_payload(blueprint)); !ok) return ok;
+  return even("fabric.interleave_block", fabric.interleave_block);
+}
+
+sim::Status check_in_network(const MachineSpec& spec, const net::Blueprint& blueprint) {
+  for (const net::Cable& c : blueprint.cables) {
+    if (!blueprint.is_gpu(c.a) || !blueprint.is_gpu(c.b)) continue;
+    return sim::fail(fmt::format("{} joins GPUs without a switch between them that could reduce",
+                                 sim::name_of(spec.fabric.topology)),
+                     "fabric.topology");
+  }
+  return inc::check(spec.inc, spec.fabric, blueprint);
+}
+}  // namespace
+
+sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::GoOn& go_on) {
+  auto blueprint = net::draw(spec.fabric, spec.gpus);
+  if (!blueprint) return sim::fail(blueprint.error());
+  if (auto ok = check_accesses(spec.fabric, *blueprint); !ok) return sim::fail(ok.error());
+  if (auto ok = net::check_links(*blueprint); !ok) return sim::fail(ok.error());
+  auto routes = net::Routes::make(*blueprint, go_on);
+  if (!routes) return sim::fail(routes.error());
+  if (routes->layers() > net::kMostLayers) {
+    return sim::fail(fmt::format("routing needs {} layers of virtual channels, more than {}",
+                                 routes->layers(), net::kMostLayers),
+                     "fabric.topology");
+  }
+  if (const std::int64_t need = queue_bytes(*blueprint, routes->layers()); need > kMemoryLimit) {
+    return sim::fail(fmt::format("the switch queues of this machine would need {:.1f} GiB of the "
+                                 "simulator's memory, more than the limit of {} GiB",
+                                 static_cast<double>(need) / (1 << 30), kMemoryLimit >> 30),
+                     "gpus");
+  }
+  if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail(ok.error());
+  sim::Status in_network = check_in_network(spec, *blueprint);
+  return MachinePlan(std::make_shared<const Contents>(
+      Contents{spec, *std::move(blueprint), *std::move(routes), std::move(in_network)}));
+}
+
+}  // namespace infold::gpu
