@@ -105,7 +105,7 @@ TEST(Homes, AreSpreadEvenlyOverTheRanks) {
   RegionPlan plan;
   plan.members = first_gpus(4);
   plan.bytes = sim::Bytes{10 * 128};
-  const RegionId id = std::get<RegionId>(world.units.regions().add(plan));
+  const RegionId id = world.units.regions().add(plan).value();
   std::vector<int> homes;
   for (std::uint32_t b = 0; b < 10; ++b) homes.push_back(world.units.regions()[id].home_rank(b * 128));
   EXPECT_EQ(homes, (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 2, 3}));
