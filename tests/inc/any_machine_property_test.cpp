@@ -35,8 +35,8 @@ sim::Time run(net::Topology topology, std::uint64_t seed) {
   fabric.spec.interleave_block = any_of(random, {sim::Bytes{256}, sim::Bytes{4096}});
   fabric.spec.switch_chip.speedup = pick(random, 0, 2);
   const IncSpec spec = random_units(random);
-  EXPECT_EQ(check(spec, fabric.spec), std::nullopt);
   World world(spec, fabric.spec, fabric.gpus);
+  EXPECT_TRUE(check(spec, fabric.spec, world.blueprint));
   std::vector<std::pair<Job, RegionId>> jobs;
   for (int n = pick(random, 1, 3); n > 0; --n) {
     Job job;

@@ -9,8 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr LinkTypeId kSlow = 0;  // 40 ps a byte, 100 ns
-constexpr LinkTypeId kFast = 1;  // 20 ps a byte, 30 ns
+constexpr LinkTypeId kSlowType = 0;  // 40 ps a byte, 100 ns
+constexpr LinkTypeId kFastType = 1;  // 20 ps a byte, 30 ns
 
 Blueprint two_kinds_of_links(int gpus, int switches) {
   Blueprint b = chips(gpus, switches);
@@ -24,8 +24,8 @@ Blueprint two_kinds_of_links(int gpus, int switches) {
 /// gpu0 by the slow cable, gpu1 by the fast one.
 Blueprint slow_and_fast() {
   Blueprint b = two_kinds_of_links(2, 1);
-  join(b, 0, 2, 1, kSlow);
-  join(b, 1, 2, 1, kFast);
+  join(b, 0, 2, 1, kSlowType);
+  join(b, 1, 2, 1, kFastType);
   return b;
 }
 
@@ -58,7 +58,7 @@ TEST_P(MixedBackToBack, TheSlowerLinkSetsThePace) {
 
 TEST_P(MixedBackToBack, EachLinkCountsItsOwnHeaders) {
   Blueprint b = slow_and_fast();
-  b.link_types[kFast].packet.header = 48_B;
+  b.link_types[kFastType].packet.header = 48_B;
   for (ChipType& chip : b.chip_types) chip.buffer = 512_B;  // two packets: credits go back and forth
   Scene scene(b, {}, GetParam());
   for (int i = 0; i < 50; ++i) {
@@ -75,7 +75,7 @@ TEST_P(MixedBackToBack, EachLinkCountsItsOwnHeaders) {
 
 TEST(MixedLinks, AWholeLargerHeaderIsPaidOnTheLinkThatHasIt) {
   Blueprint b = slow_and_fast();
-  b.link_types[kFast].packet.header = 432_B - 128_B;  // 8.64 ns on the fast link
+  b.link_types[kFastType].packet.header = 432_B - 128_B;  // 8.64 ns on the fast link
   Scene scene(b, {});
   scene.send(write(0, 1), 0);
   scene.events.run();
@@ -84,11 +84,11 @@ TEST(MixedLinks, AWholeLargerHeaderIsPaidOnTheLinkThatHasIt) {
 
 TEST(MixedLinks, ASwitchLooksAheadNoFurtherThanItsFastestInput) {
   Blueprint b = two_kinds_of_links(3, 1);
-  b.link_types.push_back(b.link_types[kSlow]);
+  b.link_types.push_back(b.link_types[kSlowType]);
   b.link_types[2].latency = 500_ns;
-  join(b, 0, 3, 1, kFast);
+  join(b, 0, 3, 1, kFastType);
   join(b, 1, 3, 1, 2);
-  join(b, 2, 3, 1, kSlow);
+  join(b, 2, 3, 1, kSlowType);
   Scene scene(b, {});
   scene.send(write(1, 2), 0);                             // at the switch's output at 550 ns
   scene.send(write(0, 2), 0);                             // wakes that output at 80 ns, which knows of both
@@ -107,9 +107,9 @@ TEST(MixedLinks, EachChipHasItsOwnLatency) {
   b.chip_types[2].latency = 200_ns;
   b.chip[3] = 2;
   b.roles[3] = NodeRole::kNic;
-  join(b, 0, 2, 1, kFast);
-  join(b, 2, 3, 1, kFast);
-  join(b, 3, 1, 1, kSlow);
+  join(b, 0, 2, 1, kFastType);
+  join(b, 2, 3, 1, kFastType);
+  join(b, 3, 1, 1, kSlowType);
   Scene scene(b, {});
   scene.send(write(0, 1), 0);
   scene.events.run();
@@ -119,8 +119,8 @@ TEST(MixedLinks, EachChipHasItsOwnLatency) {
 TEST(MixedLinks, ASlowInputOfANonBlockingChipFeedsAllOutputsAtOnce) {
   // Three slow bursts arrive one behind the other for three fast outputs: none waits for another.
   Blueprint b = two_kinds_of_links(4, 1);
-  join(b, 0, 4, 1, kSlow);
-  for (int gpu = 1; gpu < 4; ++gpu) join(b, gpu, 4, 1, kFast);
+  join(b, 0, 4, 1, kSlowType);
+  for (int gpu = 1; gpu < 4; ++gpu) join(b, gpu, 4, 1, kFastType);
   Scene scene(b, {});
   for (int gpu = 1; gpu < 4; ++gpu) scene.send(write(0, gpu), 0);
   scene.events.run();
@@ -132,20 +132,20 @@ TEST(MixedLinks, BurstsFitTheSmallestBuffer) {
   b.chip_types[1].buffer = 144_B * 40;
   Scene scene(b, {});
   EXPECT_EQ(scene.network.max_burst(), 128_B * 10);
-  b.link_types[kFast].packet.header = 160_B;
+  b.link_types[kFastType].packet.header = 160_B;
   Scene larger_header(b, {});
   EXPECT_EQ(larger_header.network.max_burst(), 128_B * 5);
 }
 
 TEST(CheckLinks, AcceptsLinksThatDifferInAllButPayload) {
   Blueprint b = slow_and_fast();
-  b.link_types[kFast].packet = {.payload = 128_B, .header = 40_B, .ack = 8_B};
+  b.link_types[kFastType].packet = {.payload = 128_B, .header = 40_B, .ack = 8_B};
   EXPECT_TRUE(check_links(b));
 }
 
 TEST(CheckLinks, RefusesPacketsThatALinkWouldHaveToCutAgain) {
   Blueprint b = slow_and_fast();
-  b.link_types[kFast].packet.payload = 256_B;
+  b.link_types[kFastType].packet.payload = 256_B;
   const auto checked = check_links(b);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().parameter, "fabric.packet.payload");
@@ -155,7 +155,7 @@ TEST(CheckLinks, RefusesPacketsThatALinkWouldHaveToCutAgain) {
 
 TEST(CheckLinks, RefusesPacketsThatDoNotFitTheSmallestBuffer) {
   Blueprint b = slow_and_fast();
-  b.link_types[kFast].packet.header = 250_B;
+  b.link_types[kFastType].packet.header = 250_B;
   b.chip_types[1].buffer = 377_B;
   EXPECT_EQ(check_links(b).error().message, "a packet of 378 bytes does not fit a buffer of 377");
 }

@@ -1,5 +1,6 @@
 // study::run, behaviour by behaviour: bytes, bounds, iterations, refusals, interruption.
 #include "coll/program/values.h"
+#include "coll/tune/engine_tuning.h"
 #include "job_help.h"
 
 namespace infold::study {
