@@ -30,16 +30,11 @@ class Credits {
 
  private:
   std::int32_t held_;
-
- public:
-  /// A packet waits for credits that no lot on its way brings, or not for certain: whoever frees room must
-  /// see to it that the link wakes in time.
-  bool waiting = false;
 };
 
 /// Room that is free at the far end, or will be, of which the sender has not heard. Times are those at the
 /// far end.
-class ReturningCredits {
+class alignas(64) ReturningCredits {
  public:
   ReturningCredits() = default;
   /// So much is gathered before it is given back; 0: what is added is a lot already.
@@ -83,6 +78,10 @@ class ReturningCredits {
   /// Room that is free from `at` on may fill a lot before next(), which was asked for the last time.
   bool may_be_sooner(sim::Time at) const { return at < next_ && pending_ >= lot_; }
   sim::Bytes total() const { return sim::Bytes{pending_}; }
+
+  /// A packet waits for credits that no lot on its way brings, or not for certain: whoever frees room must
+  /// see to it that the link wakes in time. (It stands here, where that one looks anyway.)
+  bool waiting = false;
 
  private:
   struct Entry {

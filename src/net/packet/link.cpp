@@ -73,12 +73,12 @@ bool Link::join_train(Packet& last, const Packet& more) const {
 /// A lot of the far buffer is free; the news needs the link's latency to get back.
 void Link::return_credits(std::uint8_t channel) {
   FreedSpace& freed = freed_[channel];
-  Credits& credits = channels_[channel].credits;
-  returning_[channel].add(freed.bytes(), freed.at());
+  ReturningCredits& returning = returning_[channel];
+  returning.add(freed.bytes(), freed.at());
   const sim::Time known = freed.at() + setup_.latency;
   freed.take();
-  if (credits.waiting) {
-    credits.waiting = false;
+  if (returning.waiting) {
+    returning.waiting = false;
     wake_at(sim::max(known, slips(channel) ? slip_from_ : busy_until_));
   }
 }
@@ -241,13 +241,13 @@ template <Link::Mode mode, Link::Near near>
           return Sent::kUnknown;
         }
         const sim::Time more = returning_[index].next();
-        channel.credits.waiting = passes_on_ || more == sim::Time::never();
+        returning_[index].waiting = passes_on_ || more == sim::Time::never();
         // When more will be back is not certain, which decides for other channels too.
-        if (channel.credits.waiting) unknown = sim::min(unknown, start + setup_.latency);
+        if (returning_[index].waiting) unknown = sim::min(unknown, start + setup_.latency);
         next = sim::min(next, more + setup_.latency);
         continue;
       }
-      channel.credits.waiting = false;
+      returning_[index].waiting = false;
     }
     channel.credits.spend(wire);
     Way onward;

@@ -112,7 +112,7 @@ class alignas(64) Link final : public sim::Handler {
     if (returning.full()) [[unlikely]]
       settle(channel);
     returning.add(wire, at);
-    if (channels_[channel].credits.waiting && returning.may_be_sooner(at)) wake_for_credits(channel);
+    if (returning.waiting && returning.may_be_sooner(at)) wake_for_credits(channel);
   }
 
   /// Tells that `from` feeds that input of the near chip.

@@ -66,7 +66,6 @@ class FastWorld final : public World {
     events_.run();
     return network_.quiet();
   }
-  sim::Bytes most() const { return network_.max_burst(); }
 
  private:
   struct Plan final : sim::Handler {
