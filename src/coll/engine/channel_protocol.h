@@ -60,7 +60,8 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   bool done() const { return state_ == State::kDone; }
   int rank() const { return setup_.rank; }
   int channel() const { return setup_.channel; }
-  /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice 1: waits for data from rank 2" or empty.
+  /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice at byte 0: waits for data from rank 2" or
+  /// empty.
   std::string why_waiting() const;
   /// How long it could not go on for want of data, a slot or acknowledgements; of a channel that is done.
   sim::Time waited() const { return waited_ + polled_; }
@@ -69,7 +70,7 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   static std::uint32_t tail_arg(std::uint32_t connection) { return connection * 2; }
   static std::uint32_t head_arg(std::uint32_t connection) { return connection * 2 + 1; }
 
-  // As back end of the interpreter; for nobody else.
+  // The back end of the interpreter (StepBackend), called by that alone.
   static constexpr bool kMovesPoll = true;
   void begin(const Slice& slice);
   void pass(const Slice&) {}

@@ -1,5 +1,5 @@
-// The connections of a program and the protocol of each channel of a rank at their ends. Who drives the
-// channels, and what with, is up to the executor.
+// The connections of a program and the protocol of each channel of a rank at their ends. The executor starts
+// the channels and gives them what moves their data.
 #pragma once
 
 #include <memory>

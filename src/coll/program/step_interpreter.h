@@ -1,12 +1,13 @@
 // The interpreter of program steps: it carries one rank's one channel through its steps, slice by slice, and
-// knows what each slice waits for and whom it tells. How data move, and when, is up to a back end: packets
-// (coll/engine/channel_protocol.h), a fluid (coll/tune/fluid_simulation.h), symbols
+// knows what each slice waits for and which ranks it tells. How data move, and when, is up to a back end:
+// packets (coll/engine/channel_protocol.h), a fluid (coll/tune/fluid_simulation.h), symbols
 // (coll/program/symbolic_run.h).
 //
-// The protocol is NCCL's. A slice begins when there is data from everybody it receives from and a free slot
-// at everybody it sends to. When all of it has been read, the slots it came from are given back and the next
-// slice may begin. When it is visible at a receiver, that is announced, in order. Steps that are only flags
-// pass at once. With LL and LL128 data carry their flags: they are not announced, the receiver sees them.
+// The protocol is NCCL's. A slice begins when data from every rank it receives from are there and every rank
+// it sends to has a free slot. When all of it has been read, the slots it came from are given back and the
+// next slice may begin. When it is visible at a receiver, that is announced, in order. Steps that are only
+// flags pass at once. With LL and LL128 data carry their flags: they are not announced, the receiver sees
+// them.
 //
 // Not here: steps done by switches (Step::in_network), in which all ranks act together. For packets those are
 // coll/engine/in_network_executor and nvls_workgroup, with waits of their own.
@@ -33,7 +34,7 @@ struct Slice {
   sim::Bytes bytes;
 };
 
-/// What a slice that can not begin waits for.
+/// What a slice that cannot begin waits for.
 struct Wait {
   enum class What : std::uint8_t { kData, kSlot };
   What what = What::kData;
