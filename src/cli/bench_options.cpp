@@ -240,9 +240,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
 }
 
 sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks) {
-  const sim::Bytes element = coll::size_of(options.type);
-  const std::int64_t all = bytes.count() / element.count();
-  return element * (coll::has_shares(options.collective) ? all / ranks * ranks : all);
+  return study::whole_elements(options.collective, options.type, bytes, ranks);
 }
 
 sim::Result<BenchOptions> understand(const BenchArguments& args) {

@@ -11,7 +11,7 @@
 #include "coll/algo/algorithms.h"
 #include "coll/dtype.h"
 #include "sim/result.h"
-#include "study/collective/collective_run.h"
+#include "study/collective/bench_run.h"
 
 namespace CLI {
 class App;
@@ -75,8 +75,7 @@ struct BenchOptions {
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);
 
-/// A size cut to whole elements, and where each rank has its share to whole elements a rank, as nccl-tests
-/// does.
+/// The same for what these options say (study::whole_elements).
 sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks);
 
 sim::Result<BenchOptions> understand(const BenchArguments& args);

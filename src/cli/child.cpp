@@ -62,15 +62,28 @@ bool read_some(Descriptor& from, std::string& to) {
   ::_exit(kFailed);
 }
 
-}  // namespace
-
-std::string complaint_of(const ChildResult& child) {
+/// The first line of what a child complained of, without the program's name.
+std::string complaint_in(const std::string& err) {
   constexpr std::string_view kOwn = "infold: ";
-  std::string line = child.err.substr(0, child.err.find('\n'));
+  std::string line = err.substr(0, err.find('\n'));
   return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
 }
 
-sim::Status check_child(const std::vector<std::string>& words) {
+study::CommandRun::End end_of(int exit, int signal) {
+  using End = study::CommandRun::End;
+  if (signal == SIGKILL || signal == SIGTERM || signal == SIGINT || exit == kInterrupted)
+    return End::kStopped;
+  if (exit == kDone) return End::kDone;
+  return exit == kBadInput ? End::kRefused : End::kFailed;
+}
+
+study::CommandRun not_started(const std::string& why) {
+  return {.end = study::CommandRun::End::kStopped, .exit = kFailed, .out = {}, .complaint = why};
+}
+
+}  // namespace
+
+sim::Status check_command(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kMay = {"bench", "train", "compare", "explain"};
   if (words.empty() || std::ranges::find(kMay, words.front()) == kMay.end()) {
     return sim::fail(fmt::format("a file may run {}, not '{}'", fmt::join(kMay, ", "),
@@ -83,16 +96,16 @@ sim::Status check_child(const std::vector<std::string>& words) {
     if (std::ranges::any_of(words, is))
       return sim::fail(fmt::format("{} writes a file, a command in a file may not", writes));
   }
-  return {};
+  return check_words(words);
 }
 
-ChildResult run_child(const std::vector<std::string>& words) {
+study::CommandRun run_child(const std::vector<std::string>& words) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return {.exit = kFailed, .out = "", .err = "no pipe"};
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return not_started("no pipe");
   Descriptor out_read(out[0]);
   Descriptor out_write(out[1]);
-  if (::pipe2(err.data(), O_CLOEXEC) != 0) return {.exit = kFailed, .out = "", .err = "no pipe"};
+  if (::pipe2(err.data(), O_CLOEXEC) != 0) return not_started("no pipe");
   Descriptor err_read(err[0]);
   Descriptor err_write(err[1]);
 
@@ -103,13 +116,13 @@ ChildResult run_child(const std::vector<std::string>& words) {
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return {.exit = kFailed, .out = "", .err = "infold can not start itself"};
+  if (pid < 0) return not_started("infold can not start itself");
   if (pid == 0) become(arguments.data(), parent, out_write.get(), err_write.get());
   out_write.close();
   err_write.close();
 
-  ChildResult result;
-  result.started = true;
+  study::CommandRun result;
+  std::string complaints;
   bool out_open = true;
   bool err_open = true;
   bool told = false;  // to stop
@@ -124,13 +137,15 @@ ChildResult run_child(const std::vector<std::string>& words) {
     if (ready < 0 && errno != EINTR) break;
     if (ready <= 0) continue;
     if (fds[0].revents != 0) out_open = read_some(out_read, result.out);
-    if (fds[1].revents != 0) err_open = read_some(err_read, result.err);
+    if (fds[1].revents != 0) err_open = read_some(err_read, complaints);
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   result.exit = WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(kFailed);
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.end = end_of(result.exit, result.signal);
+  result.complaint = complaint_in(complaints);
   return result;
 }
 

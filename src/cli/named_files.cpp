@@ -17,8 +17,8 @@
 #include "config/sweep_file.h"
 #include "config/validation_file.h"
 #include "config/yaml/source.h"
-#include "config/yaml/text.h"
 #include "sim/file_behind.h"
+#include "study/campaign/command_run.h"
 #include "study/campaign/sweep_store.h"
 
 namespace infold::cli {
@@ -116,8 +116,8 @@ class Inputs {
     const auto loaded = config::load_validation(file);
     if (!loaded) return;
     for (const study::ValidationRow& row : loaded->rows) {
-      add_words(config::words_of(row.figure.run), kReader);
-      if (row.over) add_words(config::words_of(row.over->run), kReader);
+      add_words(study::words_of(row.figure.run), kReader);
+      if (row.over) add_words(study::words_of(row.over->run), kReader);
     }
   }
 

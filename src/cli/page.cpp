@@ -12,8 +12,8 @@
 #include "cli/app.h"
 #include "config/validation_file.h"
 #include "config/yaml/describe.h"
-#include "config/yaml/text.h"
 #include "config/yaml/units.h"
+#include "study/campaign/command_run.h"
 
 namespace infold::cli {
 
@@ -43,7 +43,7 @@ std::string_view behind(const std::vector<std::string>& words, std::string_view 
 /// A row that is the time of one message of this collective on all GPUs of a system.
 std::optional<report::PagePublished> published_point(const study::ValidationRow& row,
                                                      const std::string& collective) {
-  const std::vector<std::string> words = config::words_of(row.figure.run);
+  const std::vector<std::string> words = study::words_of(row.figure.run);
   if (words.size() < 2 || words[0] != "bench" || words[1] != collective) return std::nullopt;
   if (row.over || row.unit != "us" || row.figure.read != "/results/0/time_us") return std::nullopt;
   if (std::ranges::find(words, "-g") != words.end()) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "config/yaml/limits.h"
 #include "config/yaml/overrides.h"
 #include "config/yaml/reader.h"
+#include "study/campaign/command_run.h"
 
 namespace infold::config {
 
@@ -169,7 +170,7 @@ sim::Result<SweepFile> load_sweep(std::string_view name_or_file) {
     for (std::size_t i = 0; i < file.sweep.show.size(); ++i)
       file.show_at.push_back(list ? show->children[i].at : show->at);
   }
-  file.sweep.command = words_of(command);
+  file.sweep.command = study::words_of(command);
   AxesReader(file, reading).read(axes);
   if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return file;

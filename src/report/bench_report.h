@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/collective/collective_run.h"
+#include "study/collective/bench_run.h"
 
 namespace infold::report {
 
@@ -33,12 +33,7 @@ struct BenchReport {
   std::string op;
   bool residency = false;  ///< the table shows how long workgroups were there and how long they moved data
   std::vector<BenchRow> rows;
-  /// How much longer than the best of all that was run auto's choice takes, at the size where it is most.
-  struct AutoLoss {
-    double share = 0;
-    sim::Bytes bytes;
-  };
-  std::optional<AutoLoss> auto_loss;
+  std::optional<study::AutoLoss> auto_loss;
   std::optional<double> wall_s;  ///< left out when the output must be the same on every run
 };
 

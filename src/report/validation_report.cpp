@@ -170,13 +170,13 @@ std::optional<double> change(const std::optional<study::Comparison>& from,
 constexpr double kWorthTelling = 0.005;
 }  // namespace
 
-std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensitivity>& moved) {
+std::string sensitivity_text(const ValidationReport& r, const std::vector<study::Sensitivity>& moved) {
   std::size_t widest = 2;
   for (const auto& row : r.rows) widest = std::max(widest, row.id.size());
   std::string text =
       "What a figure changes by when a calibrated constant is 10 % smaller or larger, or a policy another; "
       "those below 0.5 % are left out.\n";
-  for (const Sensitivity& s : moved) {
+  for (const study::Sensitivity& s : moved) {
     const bool policy = !s.constant.instead.empty();
     text += fmt::format("\n{}{}: {}\n", s.constant.path,
                         policy ? fmt::format(" = {} instead", s.constant.instead) : "", s.constant.about);
@@ -198,12 +198,12 @@ std::string sensitivity_text(const ValidationReport& r, const std::vector<Sensit
   return text;
 }
 
-std::string sensitivity_json(const ValidationReport& r, const std::vector<Sensitivity>& moved) {
+std::string sensitivity_json(const ValidationReport& r, const std::vector<study::Sensitivity>& moved) {
   const auto moves = [](const std::optional<double>& by) {
     return by ? nlohmann::ordered_json(rounded(*by)) : nlohmann::ordered_json(nullptr);
   };
   nlohmann::ordered_json constants = nlohmann::ordered_json::array();
-  for (const Sensitivity& s : moved) {
+  for (const study::Sensitivity& s : moved) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < r.rows.size(); ++i) {
       rows.push_back({{"id", r.rows[i].id},

@@ -12,7 +12,7 @@ namespace infold::report {
 
 struct ValidationReport {
   const std::vector<study::ValidationRow>& rows;
-  const std::vector<std::optional<study::Comparison>>& comparisons;  ///< none: its command failed
+  const study::Comparisons& comparisons;
 };
 
 std::string validation_text(const ValidationReport& report);
@@ -20,15 +20,8 @@ std::string validation_json(const ValidationReport& report);
 std::string validation_markdown(const ValidationReport& report,
                                 const std::vector<study::CalibratedConstant>& constants);
 
-/// The same figures with one constant 10 % smaller and larger, or both with a policy's other choice. None
-/// where the command fails with it.
-struct Sensitivity {
-  const study::CalibratedConstant& constant;
-  std::vector<std::optional<study::Comparison>> smaller;
-  std::vector<std::optional<study::Comparison>> larger;
-};
-std::string sensitivity_text(const ValidationReport& report, const std::vector<Sensitivity>& moved);
-std::string sensitivity_json(const ValidationReport& report, const std::vector<Sensitivity>& moved);
+std::string sensitivity_text(const ValidationReport& report, const std::vector<study::Sensitivity>& moved);
+std::string sensitivity_json(const ValidationReport& report, const std::vector<study::Sensitivity>& moved);
 
 /// The number that a JSON pointer leads to; nothing if the text is no JSON or there is none.
 std::optional<double> number_at(std::string_view json, const std::string& pointer);

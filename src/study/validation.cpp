@@ -14,8 +14,7 @@ Comparison compare(const ValidationRow& row, double simulated) {
   return {simulated, error, std::abs(error) <= row.accept * (1 + 1e-9)};
 }
 
-ValidationSummary summary(const std::vector<ValidationRow>& rows,
-                          const std::vector<std::optional<Comparison>>& comparisons) {
+ValidationSummary summary(const std::vector<ValidationRow>& rows, const Comparisons& comparisons) {
   ValidationSummary s;
   double logs = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {

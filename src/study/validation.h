@@ -52,6 +52,16 @@ struct Comparison {
   bool within = false;
 };
 
+/// By row; none where the command behind it fails.
+using Comparisons = std::vector<std::optional<Comparison>>;
+
+/// The same figures with one constant 10 % smaller and larger, or both with a policy's other choice.
+struct Sensitivity {
+  CalibratedConstant constant;
+  Comparisons smaller;
+  Comparisons larger;
+};
+
 /// Requires: row.published > 0.
 Comparison compare(const ValidationRow& row, double simulated);
 
@@ -61,7 +71,6 @@ struct ValidationSummary {
   double geomean_abs_error = 0;  ///< exp(mean(|ln(simulated / published)|)) - 1
 };
 /// Of the rows that have a comparison.
-ValidationSummary summary(const std::vector<ValidationRow>& rows,
-                          const std::vector<std::optional<Comparison>>& comparisons);
+ValidationSummary summary(const std::vector<ValidationRow>& rows, const Comparisons& comparisons);
 
 }  // namespace infold::study

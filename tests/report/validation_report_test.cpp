@@ -49,7 +49,7 @@ TEST(ValidationReport, APolicyHasOneOtherChoice) {
   const std::vector<std::optional<study::Comparison>> plain{study::compare(rows[0], 100)};
   const std::vector<std::optional<study::Comparison>> other{study::compare(rows[0], 120)};
   const study::CalibratedConstant policy{"fabric.interleave", "a policy", {"a"}, "stride"};
-  const std::vector<Sensitivity> moved{{policy, other, other}};
+  const std::vector<study::Sensitivity> moved{{policy, other, other}};
   EXPECT_THAT(sensitivity_text({rows, plain}, moved),
               testing::EndsWith("\nfabric.interleave = stride instead: a policy\n  a     +20.0 %\n"));
   EXPECT_THAT(sensitivity_json({rows, plain}, moved), testing::HasSubstr("\"instead\": \"stride\""));

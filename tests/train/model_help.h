@@ -8,7 +8,7 @@
 namespace infold::train::help {
 
 inline Node node(Layer layer) {
-  return {std::move(layer), 0};
+  return {std::move(layer), {}};
 }
 inline Conv conv(int filters, int size = 3, int stride = 1) {
   Conv c;

@@ -18,7 +18,7 @@ Graph small_resnet() {
   Branches block;
   block.body = {node(conv(16)), node(BatchNorm{})};
   return graph(
-      image_model({node(conv(16)), node(BatchNorm{}), node(Activation{}), Node{block, 0}, node(Activation{}),
+      image_model({node(conv(16)), node(BatchNorm{}), node(Activation{}), Node{block, {}}, node(Activation{}),
                    node(find_layer("mean-pool")->layer), node(linear(10)), node(Loss{})}));
 }
 
@@ -52,8 +52,8 @@ TEST(Fusion, PutsNormalisationAdditionAndActivationTogether) {
 TEST(Fusion, KeepsWhatSomebodyElseNeeds) {
   Branches block;
   block.body = {node(linear(8)), node(Activation{})};
-  const Graph g = graph(vector_model(8, {node(linear(8)), node(Activation{}), node(Dropout{}), Node{block, 0},
-                                         node(linear(2)), node(Loss{})}));
+  const Graph g = graph(vector_model(8, {node(linear(8)), node(Activation{}), node(Dropout{}),
+                                         Node{block, {}}, node(linear(2)), node(Loss{})}));
   for (const auto& group : fuse(g, Fusion::kFused)) {
     for (std::size_t i = 0; i + 1 < group.size(); ++i) {
       const ValueId between = g.operations[static_cast<std::size_t>(group[i])].output;

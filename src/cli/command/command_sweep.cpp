@@ -2,10 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +18,8 @@
 #include "config/sweep_file.h"
 #include "report/output/output_file.h"
 #include "report/sweep_report.h"
+#include "study/campaign/point_run.h"
+#include "study/campaign/sweep_check.h"
 #include "study/campaign/sweep_run.h"
 
 namespace infold::cli {
@@ -36,82 +35,24 @@ struct Arguments {
   PageArguments page;
 };
 
-/// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
+/// Wrong words are found before anything runs.
 sim::Status check_words_of(const config::SweepFile& file) {
-  const study::Sweep& sweep = file.sweep;
-  const auto refused = [](const std::vector<std::string>& words) {
-    sim::Status allowed = check_child(words);
-    if (allowed) allowed = check_words(words);
-    return allowed ? "" : allowed.error().message;
-  };
-  if (std::string why = refused(sweep.command); !why.empty())
-    return sim::fail(config::at(file.shown, file.command_at, fmt::format("command: {}", why)));
-  std::size_t below = sweep.points();
-  for (const study::SweepAxis& axis : sweep.axes) {
-    below /= axis.size();
-    for (std::size_t i = 0; i < axis.size(); ++i) {
-      std::string why = refused(sweep.words(i * below));
-      if (why.empty()) continue;
-      // Of columns that walk together, the one that alone is refused too.
-      const study::SweepColumn* guilty = &axis.columns.front();
-      for (const study::SweepColumn& column : axis.columns) {
-        std::vector<std::string> alone = sweep.command;
-        study::add_words(column.name, column.values[i], alone);
-        if (std::string again = refused(alone); !again.empty()) {
-          guilty = &column;
-          why = std::move(again);
-          break;
-        }
-      }
-      return sim::fail(
-          config::at(file.shown, file.value_at.at(guilty->name)[i],
-                     why.starts_with(guilty->name) ? why : fmt::format("{}: {}", guilty->name, why)));
-    }
-  }
-  return {};
+  const auto wrong = study::find_wrong_words(file.sweep, check_command);
+  if (!wrong) return {};
+  const config::Position at =
+      wrong->column.empty() ? file.command_at : file.value_at.at(wrong->column)[wrong->value];
+  return sim::fail(config::at(file.shown, at, wrong->why));
 }
 
-/// Systems that the sweep names, each with what the command sets on it.
-std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
-  std::vector<std::string> names;
-  std::vector<std::string> sets;
-  for (std::size_t i = 0; i + 1 < sweep.command.size(); ++i) {
-    if (sweep.command[i] == "--system") names = {sweep.command[i + 1]};
-    if (sweep.command[i] == "--set") sets.push_back(sweep.command[i + 1]);
-  }
-  for (const study::SweepAxis& axis : sweep.axes) {
-    for (const study::SweepColumn& column : axis.columns) {
-      if (column.name == "--system") names = column.values;
-    }
-  }
-  std::vector<study::SystemSpec> systems;
+/// What cannot be loaded has no place on the page.
+void add_systems(const study::Sweep& sweep, PageWriter& page) {
+  const auto [names, sets] = study::systems_named_by(sweep);
   for (const std::string& name : names) {
-    if (name.empty()) continue;
-    auto loaded = load_systems(name, sets);
-    if (!loaded) failure(loaded.error());
-    if (!loaded) continue;
-    for (const study::SystemPtr& system : *loaded) systems.push_back(*system);
+    const auto systems = load_systems(name, sets);
+    if (!systems) failure(systems.error());
+    if (!systems) continue;
+    for (const study::SystemPtr& system : *systems) page.add(*system);
   }
-  return systems;
-}
-
-/// As a user would run it, without what differs from run to run.
-std::optional<study::PointResult> run_point(std::vector<std::string> words) {
-  // Points run side by side already.
-  if (words.front() == "compare" || words.front() == "explain") words.insert(words.end(), {"--threads", "1"});
-  words.insert(words.end(), {"--json", "--no-timing"});
-  const ChildResult child = run_child(words);
-  // What was stopped from outside says nothing about the point.
-  const bool stopped = child.signal == SIGKILL || child.signal == SIGTERM || child.signal == SIGINT;
-  if (!child.started || stopped || child.exit == kInterrupted) return std::nullopt;
-  study::PointResult result;
-  result.result = report::one_line_json(child.out).value_or("");
-  if (child.exit == kDone && !result.result.empty()) return result;
-  result.status = child.exit == kBadInput ? study::PointStatus::kRefused : study::PointStatus::kFailed;
-  result.message = complaint_of(child);
-  if (child.signal != 0) result.message = fmt::format("ended by signal {}: {}", child.signal, result.message);
-  if (result.message.empty()) result.message = fmt::format("exit code {}", child.exit);
-  return result;
 }
 
 /// The first column to show that is not in the results, where it stands in the file.
@@ -121,37 +62,24 @@ sim::Status check_show(const config::SweepFile& file, const report::SweepTable& 
   return sim::fail(config::at(file.shown, file.show_at[none->index], none->why));
 }
 
-struct Run {
-  study::SweepOutcome outcome;
-  sim::Status shown;  ///< or why it was not run to its end
-};
-
-Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs) {
+study::SweepOutcome run_points(const config::SweepFile& file, study::SweepStore& store, int jobs) {
   const study::Sweep& sweep = file.sweep;
-  Run run;
   Progress progress;
-  std::mutex looking;
-  bool looked = false;  // at the first result, so that nobody waits for all of them to learn of a wrong name
-  const auto look = [&](const study::PointResult& result) {
-    const std::lock_guard lock(looking);
-    if (looked || result.status != study::PointStatus::kDone) return;
-    looked = true;
+  const auto run_point = [](const std::vector<std::string>& words) {
+    return study::result_of_point(run_child(study::words_of_point(words)), report::one_line_json);
+  };
+  // Nobody waits for all results to learn of a wrong name.
+  const auto check_first = [&](const study::PointResult& result) {
     report::SweepTable table;
     table.add(0, result);
-    run.shown = check_show(file, table, /*complete=*/false);
+    return check_show(file, table, /*complete=*/false);
   };
-  const auto run_and_look = [&](const std::vector<std::string>& words) {
-    auto result = run_point(words);
-    if (result) look(*result);
-    return result;
-  };
-  run.outcome = study::run(sweep, store, jobs, run_and_look, [&](const study::SweepProgress& p) {
+  const auto goes_on = [&](const study::SweepProgress& p) {
     progress.show(fmt::format("{}: {} of {} points", sweep.name, p.finished, p.points),
                   static_cast<double>(p.finished) / static_cast<double>(p.points));
-    const std::lock_guard lock(looking);
-    return !interrupted() && run.shown;
-  });
-  return run;
+    return !interrupted();
+  };
+  return study::run(sweep, store, jobs, run_point, goes_on, check_first);
 }
 
 int failed(const std::string& message) {
@@ -178,7 +106,7 @@ int finish(const Arguments& args, const config::SweepFile& file, study::SweepSto
   if (const auto e = check_show(file, table, /*complete=*/true); !e) return failure(e.error());
   print(args.json ? report::sweep_json(report) : report::sweep_text(report));
   if (page.wanted()) {
-    for (const study::SystemSpec& system : systems_of(sweep)) page.add(system);
+    add_systems(sweep, page);
     if (const int exit = page.write(report::sweep_json(report)); exit != kDone) return exit;
   }
   return table.count(study::PointStatus::kFailed) > 0 ? kFailed : kDone;
@@ -197,7 +125,7 @@ int sweep_command(const Arguments& args) {
   auto store = study::SweepStore::open(
       {.path = database, .made_by = build_mark(files_read_by(file.sweep)), .fresh = args.fresh}, file.sweep);
   if (!store) return failure(store.error());
-  const auto [outcome, shown] = run_points(file, *store, args.jobs);
+  const study::SweepOutcome outcome = run_points(file, *store, args.jobs);
   if (outcome.complete()) return finish(args, file, *store, database, csv, page);
   const std::string kept = fmt::format("{} of {} points are in {}; the same command goes on from there",
                                        outcome.progress.finished, outcome.progress.points, database);
@@ -206,8 +134,8 @@ int sweep_command(const Arguments& args) {
     bad_input(fmt::format("interrupted: {}", kept));
     return kInterrupted;
   }
-  if (!shown) {
-    sim::Error wrong = shown.error();
+  if (!outcome.first) {
+    sim::Error wrong = outcome.first.error();
     wrong.message += fmt::format("; {}", kept);
     return failure(wrong);
   }

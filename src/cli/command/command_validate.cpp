@@ -3,12 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/app.h"
@@ -20,9 +16,8 @@
 #include "cli/systems.h"
 #include "config/validation_file.h"
 #include "config/yaml/suggest.h"
-#include "config/yaml/text.h"
 #include "report/validation_report.h"
-#include "study/step/many_steps.h"
+#include "study/validation_run.h"
 
 namespace infold::cli {
 
@@ -39,198 +34,59 @@ struct Arguments {
   PageArguments page;
 };
 
-using Rows = std::vector<study::ValidationRow>;
-
-/// Keeps the rows whose id is or begins with one of those named. False: complained.
-bool pick(const std::vector<std::string>& only, Rows& rows) {
-  if (only.empty()) return true;
-  Rows picked;
-  for (const std::string& id : only) {
-    const auto names = [&](const study::ValidationRow& row) { return row.id.starts_with(id); };
-    if (std::ranges::none_of(rows, names)) {
-      std::vector<std::string_view> known;
-      for (const auto& row : rows) known.push_back(row.id);
-      bad_input(
-          fmt::format("no figure has an id that begins with '{}'{}", id, config::did_you_mean(id, known)));
-      return false;
-    }
-  }
-  for (auto& row : rows) {
-    if (std::ranges::any_of(only, [&](const std::string& id) { return row.id.starts_with(id); }))
-      picked.push_back(std::move(row));
-  }
-  rows = std::move(picked);
-  return true;
+/// An id that no figure has may be a slip.
+sim::Status pick(const std::vector<std::string>& only, std::vector<study::ValidationRow>& rows) {
+  auto kept = study::keep_only(only, rows);
+  if (kept) return kept;
+  std::vector<std::string_view> known;
+  for (const auto& row : rows) known.push_back(row.id);
+  return sim::fail(kept.error().message + config::did_you_mean(kept.error().parameter, known));
 }
 
-/// What is wrong with a row's command or the path to its figure, where it stands in the file.
-sim::Failure fault_at(const sim::Place& place, std::string message) {
-  return sim::fail(sim::Error{.message = std::move(message), .place = place});
-}
-
-/// What can be said against the rows' commands without running them.
-sim::Status check_commands(const Rows& rows) {
-  const auto check = [](const study::CommandFigure& reading) -> sim::Status {
-    const std::vector<std::string> words = config::words_of(reading.run);
-    sim::Status allowed = check_child(words);
-    if (allowed) allowed = check_words(words);
-    if (allowed) return allowed;
-    return fault_at(reading.run_at, fmt::format("run: {}", allowed.error().message));
-  };
-  for (const auto& row : rows) {
-    if (auto checked = check(row.figure); !checked) return checked;
-    if (!row.over) continue;
-    if (auto checked = check(*row.over); !checked) return checked;
+std::string text_of(const Arguments& args, const study::Validation& validation,
+                    const study::ValidationResult& result) {
+  const report::ValidationReport report{validation.rows, result.plain};
+  if (args.sensitivity) {
+    return args.json ? report::sensitivity_json(report, result.sensitivity)
+                     : report::sensitivity_text(report, result.sensitivity);
   }
-  return {};
-}
-
-/// Each command once, however many figures are read from it; several at a time.
-class Commands {
- public:
-  /// The rows' commands with `more` behind each; a figure is then read with the same `more`. What is wrong
-  /// with a command that has nothing behind it is wrong in the file. The rows must stay where they are.
-  void add(const Rows& rows, const std::string& more) {
-    for (const auto& row : rows) {
-      add(row.figure, more);
-      if (row.over) add(*row.over, more);
-    }
-  }
-
-  /// On so many threads, 0: one a core. The fault of the file that comes first in it, and what comes after is
-  /// then not begun; the same one, whatever the number of threads. Incomplete when it was interrupted.
-  sim::Status run(int jobs) {
-    std::size_t wrong = entries_.size();
-    Progress progress;
-    std::mutex one;  // at a time uses what is above
-    study::in_parallel(entries_.size(), jobs, [&](std::size_t i) {
-      Entry& entry = entries_[i];
-      {
-        const std::lock_guard lock(one);
-        if (interrupted() || i > wrong) return;
-        progress.show(entry.command, static_cast<double>(i) / static_cast<double>(entries_.size()));
-      }
-      std::vector<std::string> words = config::words_of(entry.command);
-      words.insert(words.end(), {"--json", "--no-timing"});
-      entry.result = run_child(words);
-      const std::lock_guard lock(one);
-      if (i < wrong && !check(entry)) wrong = i;
-    });
-    return wrong < entries_.size() ? check(entries_[wrong]) : sim::Status{};
-  }
-
-  /// A row's figure, or why there is none.
-  std::optional<double> figure(const study::ValidationRow& row, const std::string& more,
-                               std::string& why) const {
-    const auto figure = read(row.figure, more, why);
-    if (!figure || !row.over) return figure;
-    const auto other = read(*row.over, more, why);
-    if (other == 0.0) why = fmt::format("{} is 0, nothing can be divided by it", row.over->read);
-    return other && *other != 0 ? std::optional(*figure / *other) : std::nullopt;
-  }
-
- private:
-  struct Entry {
-    std::string command;
-    std::vector<const study::CommandFigure*> from;  // as it stands in the file; none: something is behind it
-    ChildResult result;
-  };
-
-  void add(const study::CommandFigure& reading, const std::string& more) {
-    const auto [at, fresh] = index_.emplace(reading.run + more, entries_.size());
-    if (fresh) entries_.push_back({.command = at->first, .from = {}, .result = {}});
-    if (more.empty()) entries_[at->second].from.push_back(&reading);
-  }
-
-  static sim::Status check(const Entry& entry) {
-    for (const study::CommandFigure* reading : entry.from) {
-      if (entry.result.exit == kBadInput)
-        return fault_at(reading->run_at, fmt::format("run: {}", complaint_of(entry.result)));
-      if (entry.result.exit == kDone && !report::number_at(entry.result.out, reading->read)) {
-        return fault_at(reading->read_at, fmt::format("read: what 'infold {}' prints has no number at {}",
-                                                      entry.command, reading->read));
-      }
-    }
-    return {};
-  }
-
-  std::optional<double> read(const study::CommandFigure& reading, const std::string& more,
-                             std::string& why) const {
-    const Entry& entry = entries_[index_.at(reading.run + more)];
-    if (entry.result.exit == kDone) return report::number_at(entry.result.out, reading.read);
-    why = entry.result.signal != 0
-              ? fmt::format("'infold {}' was ended by signal {}", entry.command, entry.result.signal)
-              : fmt::format("'infold {}' ended with exit code {}: {}", entry.command, entry.result.exit,
-                            complaint_of(entry.result));
-    return std::nullopt;
-  }
-
-  std::map<std::string, std::size_t> index_;  // by command
-  std::vector<Entry> entries_;
-};
-
-using Comparisons = std::vector<std::optional<study::Comparison>>;
-
-/// With `more` behind each command. A row whose command fails has none.
-Comparisons compare(const Rows& rows, const Commands& commands, const std::string& more, bool complain) {
-  Comparisons out;
-  for (const auto& row : rows) {
-    std::string why;
-    const auto figure = commands.figure(row, more, why);
-    if (!figure && complain) bad_input(fmt::format("{}: {}", row.id, why));
-    out.push_back(figure ? std::optional(study::compare(row, *figure)) : std::nullopt);
-  }
-  return out;
-}
-
-/// The one other choice of a policy, whatever the percentage.
-std::string changed(const study::CalibratedConstant& c, int percent) {
-  if (!c.instead.empty()) return fmt::format(" --set {}={}", c.path, c.instead);
-  return fmt::format(" --set {}={}%", c.path, percent);
+  return args.json       ? report::validation_json(report)
+         : args.markdown ? report::validation_markdown(report, validation.constants)
+                         : report::validation_text(report);
 }
 
 int validate(const Arguments& args) {
   auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
   if (!loaded) return failure(loaded.error());
-  auto& [rows, constants] = *loaded;
-  if (!pick(args.only, rows)) return kBadInput;
-  if (args.sensitivity && constants.empty()) return bad_input("the file names no constants to change");
-  if (const auto e = check_commands(rows); !e) return failure(e.error());
+  study::Validation& validation = *loaded;
+  if (const auto e = pick(args.only, validation.rows); !e) return failure(e.error());
+  if (args.sensitivity && validation.constants.empty())
+    return bad_input("the file names no constants to change");
+  if (const auto e = study::check_commands(validation.rows, check_command); !e) return failure(e.error());
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
-  Commands commands;
-  commands.add(rows, "");
-  if (args.sensitivity) {
-    for (const auto& c : constants) {
-      for (const int percent : {90, 110}) commands.add(rows, changed(c, percent));
-    }
-  }
-  const auto ran_all = commands.run(args.jobs);
-  if (interrupted()) return kInterrupted;
-  if (!ran_all) return failure(ran_all.error());
-
-  const Comparisons plain = compare(rows, commands, "", /*complain=*/true);
-  if (args.sensitivity) {
-    std::vector<report::Sensitivity> moved;
-    moved.reserve(constants.size());
-    for (const auto& c : constants) {
-      moved.push_back({c, compare(rows, commands, changed(c, 90), false),
-                       compare(rows, commands, changed(c, 110), false)});
-    }
-    const report::ValidationReport report{rows, plain};
-    print(args.json ? report::sensitivity_json(report, moved) : report::sensitivity_text(report, moved));
-  } else {
-    const report::ValidationReport report{rows, plain};
-    print(args.json       ? report::validation_json(report)
-          : args.markdown ? report::validation_markdown(report, constants)
-                          : report::validation_text(report));
-    if (page.wanted()) {
-      if (const int exit = page.write(report::validation_json(report)); exit != kDone) return exit;
-    }
+  Progress progress;
+  const auto result = study::run(study::ValidationJob{.validation = validation,
+                                                      .sensitivity = args.sensitivity,
+                                                      .threads = args.jobs,
+                                                      .run = run_child,
+                                                      .read = report::number_at},
+                                 [&](const std::string& command, double share) {
+                                   progress.show(command, share);
+                                   return !interrupted();
+                                 });
+  progress.clear();
+  if (!result) return failure(result.error());
+  for (const std::string& why : result->failed) bad_input(why);
+  print(text_of(args, validation, *result));
+  if (page.wanted()) {
+    const report::ValidationReport report{validation.rows, result->plain};
+    if (const int exit = page.write(report::validation_json(report)); exit != kDone) return exit;
   }
   const auto ran = [](const auto& c) { return c.has_value(); };
   const auto within = [](const auto& c) { return c && c->within; };
-  const bool good = args.strict ? std::ranges::all_of(plain, within) : std::ranges::all_of(plain, ran);
+  const bool good =
+      args.strict ? std::ranges::all_of(result->plain, within) : std::ranges::all_of(result->plain, ran);
   return good ? kDone : kFailed;
 }
 

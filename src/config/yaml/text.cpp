@@ -62,13 +62,6 @@ std::string quote(std::string_view text) {
   return fmt::format("'{}'", shown(text));
 }
 
-std::vector<std::string> words_of(std::string_view command) {
-  std::istringstream in{std::string(command)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlank);

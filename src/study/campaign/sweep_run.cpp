@@ -10,7 +10,7 @@
 namespace infold::study {
 
 SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPoint& run_point,
-                 const SweepGoesOn& goes_on) {
+                 const SweepGoesOn& goes_on, const CheckFirst& check_first) {
   std::vector<std::size_t> missing;
   for (std::size_t point = 0; point < store.finished().size(); ++point) {
     if (!store.finished()[point]) missing.push_back(point);
@@ -21,17 +21,22 @@ SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPo
   outcome.progress.finished = outcome.progress.begun_with;
   std::atomic<bool> stop = !goes_on(outcome.progress);
   std::mutex storing;
+  bool looked = false;  // at the first result
   in_parallel(missing.size(), threads, [&](std::size_t i) {
     if (stop) return;
     const std::size_t point = missing[i];
     const std::optional<PointResult> result = run_point(sweep.words(point));
     const std::lock_guard lock(storing);
+    if (check_first && !looked && result && result->status == PointStatus::kDone) {
+      looked = true;
+      outcome.first = check_first(*result);
+    }
     if (!outcome.stored) return;
     if (result) {
       outcome.stored = store.put(point, sweep.values(point), *result);
       if (outcome.stored) ++outcome.progress.finished;
     }
-    if (!goes_on(outcome.progress) || !outcome.stored) stop = true;
+    if (!goes_on(outcome.progress) || !outcome.first || !outcome.stored) stop = true;
   });
   return outcome;
 }

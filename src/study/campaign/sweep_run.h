@@ -24,14 +24,19 @@ struct SweepProgress {
 /// Asked by one thread at a time, after every point; false asks to stop.
 using SweepGoesOn = std::function<bool(const SweepProgress& progress)>;
 
+/// Whether the first result is what was expected, so that not all need to be waited for. An error ends the
+/// run.
+using CheckFirst = std::function<sim::Status(const PointResult& first)>;
+
 struct SweepOutcome {
   SweepProgress progress;
+  sim::Status first;   ///< what check_first says
   sim::Status stored;  ///< or why the store takes no more
   bool complete() const { return progress.finished == progress.points; }
 };
 
 /// `threads` 0: as many as there are cores.
 SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPoint& run_point,
-                 const SweepGoesOn& goes_on);
+                 const SweepGoesOn& goes_on, const CheckFirst& check_first = {});
 
 }  // namespace infold::study

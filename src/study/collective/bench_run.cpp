@@ -1,0 +1,190 @@
+// Loops over what was asked for, with auto's choices in between.
+#include "study/collective/bench_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace infold::study {
+
+namespace {
+
+/// The job of one size on one system; engine, algorithm and protocol are not chosen yet.
+CollectiveJob job_for(const BenchJob& bench, const SystemPtr& system, std::int64_t bytes) {
+  CollectiveJob job = bench.each;
+  job.system = system;
+  job.gpus = bench.gpus_of(*system);
+  job.bytes = whole_elements(job.collective, job.type, sim::Bytes{bytes}, job.gpus / job.groups);
+  if (bench.skew) job.delays = skewed(job.gpus, *bench.skew, bench.seed);
+  return job;
+}
+
+sim::Status check_offers(CollectiveJob job, const coll::Algorithm* algorithm,
+                         std::optional<coll::Protocol> protocol) {
+  const std::vector<Choice> offers = offers_of(job, algorithm, protocol);
+  job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
+  job.protocol = protocol.value_or(coll::Protocol::kSimple);
+  if (job.algorithm == nullptr && job.program == nullptr) return sim::fail(why_no_offers(job, protocol));
+  if (auto why = refuse(job)) return sim::fail(std::move(*why));
+  return {};
+}
+
+/// Looks at the largest size: smaller ones then cannot be at fault.
+sim::Status check_system(const BenchJob& bench, const SystemPtr& system) {
+  CollectiveJob job = job_for(bench, system, bench.sizes.back());
+  for (const coll::Engine engine : bench.engines) {
+    job.engine = engine;
+    for (const auto* algorithm : bench.algorithms) {
+      for (const auto protocol : bench.protocols) {
+        if (auto checked = check_offers(job, algorithm, protocol); !checked) return checked;
+      }
+    }
+  }
+  return {};
+}
+
+class BenchRunner {
+ public:
+  BenchRunner(const BenchJob& job, const BenchWatch& watch) : job_(job), watch_(watch) {
+    if (!job.tune) return;
+    const SystemSpec& system = *job.systems.front();
+    result_.table = {job.each.collective, system.name, job.gpus_of(system), {}};
+  }
+
+  sim::Result<BenchResult> run() {
+    for (const std::int64_t bytes : job_.sizes) {
+      for (const SystemPtr& system : job_.systems) {
+        CollectiveJob job = job_for(job_, system, bytes);
+        for (const coll::Engine engine : job_.engines) {
+          job.engine = engine;
+          if (auto ran = run_offers(job); !ran) return sim::fail_as(std::move(ran));
+        }
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  using Tried = std::vector<std::pair<Choice, sim::Time>>;
+
+  /// All that was asked for at one size on one engine: each combination, of which "auto" is one.
+  sim::Status run_offers(const CollectiveJob& job) {
+    Tried tried;
+    for (const auto* algorithm : job_.algorithms) {
+      for (const auto protocol : job_.protocols) {
+        std::vector<Choice> offers = offers_of(job, algorithm, protocol);
+        const bool chosen = !job_.tune && job.program == nullptr && (algorithm == nullptr || !protocol);
+        if (chosen) offers = {choose_one(job, offers)};
+        for (const Choice& choice : offers) {
+          const auto time = run_one(job, choice, chosen);
+          if (!time) return sim::fail_as(time);
+          tried.emplace_back(choice, *time);
+        }
+      }
+    }
+    if (job_.tune) tune(job, tried);
+    return {};
+  }
+
+  /// The best of a size goes into the table; what auto would have lost is told.
+  void tune(const CollectiveJob& job, const Tried& tried) {
+    const auto& best = *std::ranges::min_element(tried, {}, [](const auto& t) { return t.second; });
+    result_.table.add(job.bytes, best.first);
+    std::vector<Choice> offers;
+    offers.reserve(tried.size());
+    for (const auto& [choice, time] : tried) offers.push_back(choice);
+    const Trial measured = [&](const Choice& choice) {
+      return tried[static_cast<std::size_t>(std::ranges::find(offers, choice) - offers.begin())].second;
+    };
+    const bool tries = static_cast<bool>(simulated(job));
+    const sim::Time time = measured(choose(job, offers, watch_.go_on, tries ? measured : Trial{}));
+    const double share = time.in_us() / best.second.in_us() - 1;
+    if (!result_.auto_loss || share > result_.auto_loss->share) result_.auto_loss = {share, job.bytes};
+  }
+
+  /// What the table says, if it is among the offers; otherwise by estimate and trial.
+  Choice choose_one(const CollectiveJob& job, const std::vector<Choice>& offers) const {
+    if (job_.tuning != nullptr) {
+      const Choice choice = job_.tuning->at(job.bytes);
+      if (std::ranges::find(offers, choice) != offers.end()) return choice;
+    }
+    return choose(job, offers, watch_.go_on, simulated(job, watch_.go_on));
+  }
+
+  sim::Result<sim::Time> run_one(CollectiveJob job, const Choice& choice, bool chosen) {
+    if (!watch_.go_on()) return sim::interrupted();
+    job.algorithm = choice.algorithm;
+    job.protocol = choice.protocol;
+    BenchRow row{.system = job.system,
+                 .choice = choice,
+                 .chosen = chosen,
+                 .gpus = job.gpus,
+                 .bytes = job.bytes,
+                 .count = job.bytes.count() / coll::size_of(job.type).count(),
+                 .estimate_us = {},
+                 .result = {}};
+    if (job_.tune && choice.algorithm != nullptr) row.estimate_us = estimate_us(job, choice);
+    watch_.began(row);
+    auto result = study::run(job, [&](double share) {
+      watch_.progress(share);
+      return watch_.go_on();
+    });
+    if (!result) return sim::fail_as(std::move(result));
+    row.result = std::move(*result);
+    const sim::Time time = row.result.time;
+    watch_.ended(std::move(row));
+    return time;
+  }
+
+  const BenchJob& job_;
+  const BenchWatch& watch_;
+  BenchResult result_;
+};
+
+}  // namespace
+
+int BenchJob::gpus_of(const SystemSpec& system) const {
+  if (each.program != nullptr) return each.program->ranks * each.groups;
+  return gpus > 0 ? gpus : system.machine.gpus;
+}
+
+std::size_t BenchJob::rows() const {
+  return sizes.size() * systems.size() * algorithms.size() * protocols.size() * engines.size();
+}
+
+sim::Bytes whole_elements(coll::Collective collective, coll::DataType type, sim::Bytes bytes, int ranks) {
+  const sim::Bytes element = coll::size_of(type);
+  const std::int64_t all = bytes.count() / element.count();
+  const std::int64_t shares = coll::has_shares(collective) ? std::max(ranks, 1) : 1;
+  return element * (all / shares * shares);
+}
+
+sim::Status check_bench(const BenchJob& job) {
+  for (const SystemPtr& system : job.systems) {
+    const int gpus = job.gpus_of(*system);
+    if (gpus > system->machine.gpus) {
+      return sim::fail(fmt::format("{}: {} has {} GPUs, not {}",
+                                   job.each.program != nullptr ? "--program" : "-g", system->name,
+                                   system->machine.gpus, gpus));
+    }
+    if (auto checked = check_system(job, system); !checked) return checked;
+    const std::size_t delays = job.each.delays.size();
+    if (delays > 0 && delays != static_cast<std::size_t>(gpus))
+      return sim::fail(fmt::format("--delays: {} times for {} GPUs", delays, gpus));
+  }
+  return {};
+}
+
+sim::Status check_tuning(const BenchJob& job) {
+  const SystemPtr& system = job.systems.front();
+  CollectiveJob any = job_for(job, system, 0);
+  if (auto why = job.tuning->refuse(any)) return sim::fail(std::move(*why));
+  return {};
+}
+
+sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch) {
+  return BenchRunner(job, watch).run();
+}
+
+}  // namespace infold::study
