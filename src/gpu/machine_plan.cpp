@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/copy/move.h"
 #include "inc/switch_units.h"
 #include "net/packet/network.h"
 

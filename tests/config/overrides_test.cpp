@@ -110,7 +110,7 @@ study::SystemSpec planes() {
 }
 
 std::string error_of_all(study::SystemSpec spec, const std::vector<std::string>& all) {
-  return apply_overrides(spec, all).value_or("");
+  return why(apply_overrides(spec, all));
 }
 
 TEST(Overrides, WhatTheTopologyHasNoUseForIsRefused) {

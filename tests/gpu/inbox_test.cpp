@@ -60,10 +60,11 @@ class Listener final : public MoveClient {
 
 struct Desk {
   explicit Desk(int lanes = 4, bool packet_by_packet = true)
-      : blueprint(std::get<net::Blueprint>(net::draw(fabric_with(lanes), 2))),
-        network(events, blueprint, fabric_with(lanes), packet_by_packet),
+      : blueprint(net::draw(fabric_with(lanes), 2).value()),
+        routes(net::Routes::make(blueprint).value()),
+        network(events, blueprint, routes, fabric_with(lanes), packet_by_packet),
         memory(plain_memory(), {}),
-        inbox(events, network, memory, moves, &payloads, lanes) {
+        inbox(events, network, memory, moves, &payloads, lanes, network.soonest_into(kHere)) {
     for (net::Link* link : network.links()) {
       if (link->to() == kHere) links.push_back(link);
     }
@@ -89,6 +90,7 @@ struct Desk {
 
   sim::EventQueue events;
   net::Blueprint blueprint;
+  net::Routes routes;
   net::Network network;
   MemorySystem memory;
   MoveTable moves;

@@ -48,7 +48,8 @@ std::vector<Delivery> fast_times(const support::Fabric& fabric, const Blueprint&
 /// What fits as one, and is not so much that a load takes long.
 std::int64_t most_at_once(const support::Fabric& fabric, const Blueprint& b) {
   sim::EventQueue events;
-  const sim::Bytes fits = Network(events, b, fabric.spec, true).max_burst();
+  const Routes routes = routes_of(b);
+  const sim::Bytes fits = Network(events, b, routes, fabric.spec, true).max_burst();
   return sim::min(fits, fabric.spec.packet.payload * 24).count();
 }
 

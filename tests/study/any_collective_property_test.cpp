@@ -165,7 +165,7 @@ TEST(SmallPackets, InBurstsFitSmallBuffers) {
 
 /// An algorithm, one of its collectives, a protocol and an engine that go together on this machine.
 void any_program(CollectiveJob& job, SystemSpec& system, sim::Random& random) {
-  const bool switches_reduce = !gpu::Machine::check_in_network(system.machine);
+  const bool switches_reduce = gpu::MachinePlan::make(system.machine).value().in_network().has_value();
   std::vector<const coll::Algorithm*> able;
   for (const coll::Algorithm& a : coll::algorithms()) {
     if (switches_reduce || !a.in_network) able.push_back(&a);

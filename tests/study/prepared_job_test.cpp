@@ -41,7 +41,7 @@ TEST(PreparedJob, RunsAsOftenAsOneLikes) {
   const CollectiveJob job = job_on(small_system(), Collective::kAllReduce, 64_KiB);
   const PreparedJob prepared = prepare(job).value();
   const sim::Time time = result_of(job).time;
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(std::get<CollectiveResult>(run(prepared, {})).time, time);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run(prepared, {}).value().time, time);
 }
 
 TEST(PreparedJob, OfAFaultKnowsWhatIsLeft) {

@@ -28,30 +28,28 @@ namespace {
 
 study::BenchJob job_of(const BenchArguments& args, const BenchOptions& options,
                        const std::vector<study::SystemPtr>& systems) {
-  study::BenchJob job{.systems = systems,
-                      .each = {.system = nullptr,
-                               .program = options.program ? &*options.program : nullptr,
-                               .collective = options.collective,
-                               .bytes = {},
-                               .type = options.type,
-                               .op = options.op,
-                               .root = args.root,
-                               .iterations = args.iterations,
-                               .groups = args.groups,
-                               .concurrent = args.concurrent,
-                               .check = args.check,
-                               .real_inputs = options.real_inputs,
-                               .burst = options.burst,
-                               .delays = options.delays,
-                               .fault = options.fault},
-                      .sizes = options.sizes,
-                      .engines = options.engines,
-                      .algorithms = options.algorithms,
-                      .protocols = options.protocols,
-                      .gpus = args.gpus,
-                      .skew = {},
-                      .seed = args.seed,
-                      .tune = !args.tune.empty()};
+  study::BenchJob job;
+  job.systems = systems;
+  job.each.program = options.program ? &*options.program : nullptr;
+  job.each.collective = options.collective;
+  job.each.type = options.type;
+  job.each.op = options.op;
+  job.each.root = args.root;
+  job.each.iterations = args.iterations;
+  job.each.groups = args.groups;
+  job.each.concurrent = args.concurrent;
+  job.each.check = args.check;
+  job.each.real_inputs = options.real_inputs;
+  job.each.burst = options.burst;
+  job.each.delays = options.delays;
+  job.each.fault = options.fault;
+  job.sizes = options.sizes;
+  job.engines = options.engines;
+  job.algorithms = options.algorithms;
+  job.protocols = options.protocols;
+  job.gpus = args.gpus;
+  job.seed = args.seed;
+  job.tune = !args.tune.empty();
   if (!args.skew.empty()) job.skew = options.skew;
   return job;
 }

@@ -30,7 +30,7 @@ class ReferenceNetwork {
  public:
   ReferenceNetwork(Clock& clock, const Blueprint& blueprint, const FabricSpec& spec, bool bursts)
       : clock_(clock),
-        routes_(blueprint),
+        routes_(Routes::make(blueprint).value()),
         plan_(plan_of(blueprint, routes_, spec)),
         cost_(spec.packet),
         bursts_(bursts),
