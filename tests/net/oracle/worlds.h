@@ -50,7 +50,10 @@ enum class TakeIn {
 class FastWorld final : public World {
  public:
   FastWorld(const Blueprint& blueprint, const FabricSpec& spec, bool bursts, TakeIn take_in, Load& load)
-      : routes_(routes_of(blueprint)), network_(events_, blueprint, routes_, spec, !bursts), take_in_(take_in), load_(load) {
+      : routes_(routes_of(blueprint)),
+        network_(events_, blueprint, routes_, spec, !bursts),
+        take_in_(take_in),
+        load_(load) {
     network_.choose_when_free();
     for (int gpu = 0; gpu < blueprint.gpus; ++gpu)
       network_.attach(static_cast<NodeId>(gpu), gpus_.emplace_back(*this));
@@ -84,8 +87,8 @@ class FastWorld final : public World {
       if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
       announced.emplace(packet.arrives,
                         Announced{packet, &in, world.load_.arrives(world, packet)});  // acks are sent ahead
-      world.events_.schedule(packet.arrives + world.network_.soonest_into(packet.destination), sim::Priority::kArrive,
-                             *this, 0);
+      world.events_.schedule(packet.arrives + world.network_.soonest_into(packet.destination),
+                             sim::Priority::kArrive, *this, 0);
       return true;
     }
     void catch_up() override {
