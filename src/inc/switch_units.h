@@ -13,17 +13,17 @@
 
 namespace infold::inc {
 
-/// What the network must know of units that are built to this spec.
+/// What the network must know about units that are built to this spec.
 net::InNetwork in_network(const IncSpec& spec);
 
-/// Why a fabric can not have units like these, if so. Asks nothing of fabrics that have no switches unless
-/// they are to have units.
+/// Why a fabric cannot have units like these, if it cannot. Fabrics without switches are accepted unless they
+/// are meant to have units.
 std::optional<sim::Refusal> check(const IncSpec& spec, const net::FabricSpec& fabric);
 
 class SwitchUnits {
  public:
   /// Requires: the network was built with in_network(spec); !check(spec, network.spec()).
-  /// `payloads`: null when packets carry no values.
+  /// `payloads` is null when packets carry no values.
   SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network, net::Payloads* payloads);
 
   Regions& regions() { return regions_; }
@@ -31,7 +31,7 @@ class SwitchUnits {
   const IncSpec& spec() const { return spec_; }
 
   struct Totals {
-    std::uint64_t table_peak_entries = 0;  ///< of the port that had most
+    std::uint64_t table_peak_entries = 0;  ///< of the port that had the most entries
     std::uint64_t contributions = 0;
     std::uint64_t results = 0;
     std::uint64_t stalls = 0;
