@@ -32,7 +32,7 @@ struct RegionPlan {
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
   sim::Bytes
-      part;  ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one part per rank
+      part;  ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one part each
 };
 
 /// One switch of a tree: which nodes are below it, and which link goes up.

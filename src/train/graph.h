@@ -1,4 +1,4 @@
-// A model as a list of operations in the order of the forward pass, with every shape worked out.
+// A model as a list of operations in the order of the forward pass, with every shape computed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace infold::train {
 using ValueId = int;
 using ParameterId = int;
 
-/// Where two paths meet.
+/// How two paths are joined.
 struct Join {
   Branches::Join kind = Branches::Join::kAdd;
 };
@@ -24,21 +24,21 @@ struct Parameter {
   std::string name;  ///< "weight", "bias", ... of its layer
   std::int64_t rows = 1;
   std::int64_t cols = 1;
-  bool matrix = false;  ///< used by a product, so in the type of products
+  bool matrix = false;  ///< a matrix product uses it, so it has the type of products
   std::int64_t elements() const { return rows * cols; }
 };
 
 struct Value {
   Shape shape;
-  bool needs_gradient = true;  ///< false of inputs
+  bool needs_gradient = true;  ///< false for inputs
 };
 
 struct Operation {
   std::variant<Layer, Join> what;
-  std::vector<ValueId> inputs;  ///< the main path's first
+  std::vector<ValueId> inputs;  ///< the first is that of the main path
   ValueId output = 0;
   std::vector<ParameterId> parameters;
-  double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
+  double forward_flops = 0;  ///< for one sample: products only; a multiply-add counts as two
   int origin = 0;
 
   template <class L>
@@ -52,8 +52,8 @@ struct Operation {
 /// One line of a description: an operation, or the beginning of a repetition.
 struct Line {
   int depth = 0;
-  int operation = -1;  ///< -1: a heading
-  int times = 1;       ///< of a heading: how often what follows it is repeated
+  int operation = -1;  ///< -1: this line is a heading
+  int times = 1;       ///< for a heading: how often the lines below it are repeated
   std::string heading;
 };
 
@@ -68,13 +68,13 @@ struct Graph {
   const Shape& shape(ValueId v) const { return values[static_cast<std::size_t>(v)].shape; }
 };
 
-/// Why a layer can not stand where it does.
+/// Why a layer cannot be at its place.
 struct ModelRefusal {
   int origin = 0;
   std::string why;
 };
 
-/// `sequence`: tokens of a sample, 0 for the model's usual number.
+/// `sequence` is the number of tokens per sample; 0 means the usual number of the model.
 /// Requires: a model within kMostLayers and kDeepestModel.
 std::variant<Graph, ModelRefusal> build_graph(const Model& model, int sequence = 0);
 

@@ -1,4 +1,4 @@
-// Walks a model's tree and works out shapes, parameters and operations. Used by build_graph only.
+// Walks the tree of a model and computes shapes, parameters and operations. Used by build_graph only.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,8 @@ class GraphBuilder {
   bool refuse(int origin, std::string why);
   std::optional<Shape> input_shape();
 
-  // One for each kind of layer: what it makes of the current shape, or why it can not.
+  // There is one function for each kind of layer. It computes the new shape, or says why the layer does not
+  // fit.
   Refused apply(const Conv& l, Operation& op, Shape& out);
   Refused apply(const Linear& l, Operation& op, Shape& out);
   Refused apply(const BatchNorm& l, Operation& op, Shape& out);
@@ -53,10 +54,10 @@ class GraphBuilder {
   int sequence_;
   Graph graph_;
   std::optional<ModelRefusal> refusal_;
-  ValueId at_ = 0;       // what the last layer gave
-  bool ended_ = false;   // by a loss
-  bool silent_ = false;  // in a repetition that was described already
-  ValueId memory_ = -1;  // what 'memory' kept
+  ValueId at_ = 0;       // output of the last layer
+  bool ended_ = false;   // the path has ended with a loss
+  bool silent_ = false;  // inside a repetition that was described already
+  ValueId memory_ = -1;  // the value that 'memory' kept
   ParameterId first_embedding_ = -1;
 };
 
