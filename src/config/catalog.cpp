@@ -46,7 +46,7 @@ Result<AnySpec> widen(Result<Spec> r) {
   return AnySpec{std::move(std::get<Spec>(r))};
 }
 
-/// As its kind says.
+/// Loads a file as its kind says.
 Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
   switch (file.kind) {
     case FileKind::kSystem:
@@ -104,7 +104,7 @@ Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate
 
 std::vector<std::string> files_behind(std::string_view name_or_file) {
   if (!is_file_reference(name_or_file)) return {};
-  const Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // of whatever kind it is
+  const Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // its kind does not matter here
   const auto* file = std::get_if<OpenFile>(&opened);
   if (file == nullptr) return {std::string(name_or_file)};
   Loader loader({});

@@ -1,5 +1,5 @@
-// A base is read into the same spec first, then the file over it. The chain of files being read is kept
-// to refuse cycles and long chains; nothing is read twice at the same time.
+// A base is read into the spec first, then the file over it. The chain of files being read is kept in order
+// to refuse cycles and long chains.
 #include "config/loader.h"
 
 #include <fmt/format.h>
@@ -89,7 +89,7 @@ Loader::Fault Loader::read_over(const OpenFile& from, const YamlNode& reference,
   return fill(file, spec, reading);
 }
 
-/// Reads what every file may have beside its parameters, the base first.
+/// Reads what every file may have besides its parameters, the base first.
 template <class Spec>
 void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading) {
   if (const YamlNode* base = reader.scalar("base")) {
@@ -120,13 +120,14 @@ Loader::Fault Loader::fill(const OpenFile& file, Spec& spec, ReadContext& readin
   MapReader reader(file.root, "", reading);
   reader.take("kind");
   read_head(reader, file, spec, reading);
-  // What differs from its base does not go by the base's name.
+  // A file that differs from its base does not keep the name of the base.
   if (file.root.find("name") == nullptr) spec.name = file.source.stem;
   spec.visit(reader);
   reader.finish();
   chain_ids_.pop_back();
   chain_shown_.pop_back();
-  // A base's problem is in the base's file, and everything here was read over it: it comes first.
+  // A problem of the base is in the file of the base, and everything here was read over it, so it comes
+  // first.
   for (const Diagnostic& d : reading.problems) {
     if (d.file != reading.file) return d;
   }
@@ -156,7 +157,8 @@ Loader::Fault Loader::validated(const OpenFile& file, const study::SystemSpec& s
   if (!refusal) return std::nullopt;
   const std::string message =
       refusal->path.empty() ? refusal->why : fmt::format("{}: {}", refusal->path, refusal->why);
-  // The key itself if this file has it, else the group it is in, else where it was inherited from.
+  // The position of the key if this file has it, else of the group it is in, else of the place it was
+  // inherited from.
   for (std::string path = refusal->path; !path.empty();) {
     const auto key = reading.keys.find(path);
     if (key != reading.keys.end()) return at(file.source.shown, key->second, message);
@@ -171,7 +173,7 @@ Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
   ReadContext reading;
   if (auto fault = fill(file, spec, reading)) return std::move(*fault);
-  // Neither the file nor a base names it: its figures are the file's and the defaults.
+  // Neither the file nor a base names the GPU: its figures are those of the file and the defaults.
   if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
   if (auto fault = validated(file, spec, reading)) return std::move(*fault);
   return spec;

@@ -32,7 +32,7 @@ class Loader {
   Result<gpu::GpuSpec> gpu(const OpenFile& file);
   Result<train::Model> model(const OpenFile& file);
 
-  /// The files that were read, as messages name them; presets are none.
+  /// The files that were read, as messages name them; presets are not files.
   const std::vector<std::string>& files() const { return files_; }
 
  private:
@@ -49,7 +49,7 @@ class Loader {
   Fault validated(const OpenFile& file, const study::SystemSpec& spec, const ReadContext& reading) const;
 
   Validate validate_;
-  std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before
+  std::vector<std::string> chain_ids_;  ///< the files being read, each named by the one before
   std::vector<std::string> chain_shown_;
   std::vector<std::string> files_;
 };

@@ -18,7 +18,7 @@ struct ProgramFile {
   std::vector<std::vector<Position>> steps;  ///< where each step of each list stands
 };
 
-/// Reads a program and proves it right (coll::find_flaw); whatever is wrong is named with its place.
+/// Reads a program and proves it right (coll::find_flaw); every error names its place.
 Result<ProgramFile> load_program(const std::string& file);
 
 }  // namespace infold::config

@@ -12,10 +12,10 @@
 
 namespace infold::config {
 
-/// By the name of a shipped one, or by file.
+/// Loads by the name of a shipped study or sweep, or by file.
 std::variant<Source, NoSource> find_study(std::string_view name_or_file);
 
-/// A file that says it is of another kind is not read any further: the rest would be complained of too.
+/// A file that says it is of another kind is not read any further, to avoid further messages about the rest.
 std::optional<Diagnostic> refuse_kind(const YamlNode& root, std::string_view wanted, const std::string& file);
 
 }  // namespace infold::config

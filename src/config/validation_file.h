@@ -8,7 +8,7 @@
 
 namespace infold::config {
 
-/// All that stands in all files in the binary. An error there is a bug that a test finds.
+/// Everything in all embedded files. An error there is a bug that a test finds.
 Result<study::Validation> built_in_validation();
 
 Result<study::Validation> load_validation(std::string_view file);

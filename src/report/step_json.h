@@ -1,4 +1,4 @@
-// A training step's result as a JSON object, for the reports that hold several. Used in this room only.
+// The result of a training step as a JSON object, for the reports that hold several. Used in this room only.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace infold::report {
 
-/// Six decimals of a millisecond are a nanosecond.
+/// Six decimals of a millisecond are one nanosecond.
 inline double ms(sim::Time t) {
   return std::round(t.in_us() * 1e3) / 1e6;
 }

@@ -1,4 +1,4 @@
-// Published against simulated: as a table, as JSON, and as the page docs/validation.md.
+// Published figures against simulated ones: as a table, as JSON, and as the page docs/validation.md.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@ namespace infold::report {
 
 struct ValidationReport {
   const std::vector<study::ValidationRow>& rows;
-  const std::vector<std::optional<study::Comparison>>& comparisons;  ///< none: its command failed
+  const std::vector<std::optional<study::Comparison>>&
+      comparisons;  ///< a comparison is absent if its command failed
 };
 
 std::string validation_text(const ValidationReport& report);
@@ -20,8 +21,8 @@ std::string validation_json(const ValidationReport& report);
 std::string validation_markdown(const ValidationReport& report,
                                 const std::vector<study::CalibratedConstant>& constants);
 
-/// The same figures with one constant 10 % smaller and larger, or both with a policy's other choice. None
-/// where the command fails with it.
+/// The same figures with one constant 10 % smaller and larger, or both with the other choice of a policy.
+/// Absent where the command fails with it.
 struct Sensitivity {
   const study::CalibratedConstant& constant;
   std::vector<std::optional<study::Comparison>> smaller;
@@ -30,7 +31,7 @@ struct Sensitivity {
 std::string sensitivity_text(const ValidationReport& report, const std::vector<Sensitivity>& moved);
 std::string sensitivity_json(const ValidationReport& report, const std::vector<Sensitivity>& moved);
 
-/// The number that a JSON pointer leads to; nothing if the text is no JSON or there is none.
+/// The number that a JSON pointer leads to; nothing if the text is not JSON or has no such number.
 std::optional<double> number_at(std::string_view json, const std::string& pointer);
 
 }  // namespace infold::report

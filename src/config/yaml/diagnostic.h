@@ -34,7 +34,7 @@ inline Diagnostic at(const std::string& file, Position p, std::string message) {
   return {file, p.line, p.column, std::move(message)};
 }
 
-/// Either what was asked for or why there is none.
+/// Either the value that was asked for, or why there is none.
 template <class T>
 using Result = std::variant<T, Diagnostic>;
 

@@ -82,7 +82,7 @@ Complaint parse_percent(std::string_view text, std::optional<double>& share) {
 }
 
 namespace {
-/// To the nearest whole number; no parameter's range comes near the limits.
+/// Rounds to the nearest whole number; the range of no parameter comes near the limits.
 std::int64_t scaled_count(std::int64_t v, double share) {
   const double product = std::round(static_cast<double>(v) * share);
   constexpr double kMost = 9e18;
@@ -116,7 +116,7 @@ Complaint assign(std::string_view name, std::span<const std::string_view> texts,
   std::vector<int> values;
   for (const std::string_view text : texts) {
     int value = 0;
-    // An element of a list has no value of before that a percentage could be taken of.
+    // An element of a list has no previous value that a percentage could refer to.
     if (auto complaint = assign(name, text, Dialect::kFile, value, range)) return complaint;
     values.push_back(value);
   }

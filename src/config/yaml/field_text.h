@@ -1,4 +1,5 @@
-// Text into a parameter and back: one set of types, ranges and messages for YAML files and for --set.
+// Converts text to a parameter and back, with one set of types, ranges and messages for YAML files and for
+// --set.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,12 +19,12 @@
 
 namespace infold::config {
 
-/// Files must write every unit; on the command line a plain number of bytes will do.
+/// In files every unit must be written; on the command line a plain number of bytes is allowed.
 enum class Dialect { kFile, kCommandLine };
 
 inline constexpr std::size_t kLongestList = 1024;
 
-/// What is wrong with a value, in words without a position; nothing when it was taken.
+/// What is wrong with a value, in words without a position; nothing when the value was accepted.
 using Complaint = std::optional<std::string>;
 
 Parsed<int> parse_int(std::string_view text);
@@ -39,7 +40,7 @@ Complaint parse_as(std::string_view text, Dialect dialect, sim::Bytes& out);
 Complaint parse_as(std::string_view text, Dialect dialect, sim::Bandwidth& out);
 Complaint parse_as(std::string_view text, Dialect dialect, sim::Frequency& out);
 
-/// "110%" of a value there is; nothing when the text is no percentage.
+/// "110%" of an existing value; nothing when the text is not a percentage.
 Complaint parse_percent(std::string_view text, std::optional<double>& share);
 int scaled(int v, double share);
 sim::Time scaled(sim::Time v, double share);
@@ -47,8 +48,8 @@ sim::Bytes scaled(sim::Bytes v, double share);
 sim::Bandwidth scaled(sim::Bandwidth v, double share);
 sim::Frequency scaled(sim::Frequency v, double share);
 
-/// Sets a field from text, or leaves it and says why not. On the command line a percentage is one of the
-/// value there was.
+/// Sets a field from text, or leaves it unchanged and says why. On the command line a percentage refers to
+/// the previous value.
 template <class T>
 Complaint assign(std::string_view name, std::string_view text, Dialect dialect, T& field,
                  const sim::Range<T>& range) {

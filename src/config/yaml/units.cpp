@@ -1,5 +1,5 @@
-// A decimal number is kept as digits and a power of ten until the unit is known; only then is it
-// multiplied out, in 128 bits, and must come out whole.
+// A decimal number is kept as digits and a power of ten until the unit is known. Only then is it multiplied
+// out, in 128 bits, and the result must be whole.
 #include "config/yaml/units.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ __extension__ using Wide = __int128;
 struct Unit {
   std::string_view name;
   std::int64_t scale;
-  bool canonical = true;  ///< used for output too
+  bool canonical = true;  ///< also used for output
 };
 
 struct Family {
@@ -109,7 +109,7 @@ ParseError too_large(std::string_view text) {
 Parsed<std::int64_t> multiply(std::string_view text, const Decimal& d, std::int64_t scale,
                               std::string_view smallest) {
   const ParseError not_whole{fmt::format("{} is not a whole number of {}", quote(text), smallest)};
-  // No unit is finer than a 10^12th or 2^40th of another, so longer fractions can not come out whole.
+  // No unit is finer than a 10^12th or 2^40th of another, so longer fractions cannot give a whole number.
   if (d.places > 40 && !d.digits.empty()) return not_whole;
   Wide value = 0;
   for (const char c : d.digits) {
@@ -149,7 +149,7 @@ ParseError unknown_unit(std::string_view text, std::string_view unit, const Fami
   return {fmt::format("unknown unit {} in {}{}", quote(unit), quote(text), hint)};
 }
 
-/// With `sizes`, a missing unit means the smallest and K, M, G, T are understood.
+/// With `sizes`, a missing unit means the smallest, and K, M, G, T are accepted.
 Parsed<std::int64_t> parse(std::string_view raw, const Family& family, bool sizes) {
   const std::string_view text = trimmed(raw);
   const Split s = split(text);
@@ -176,7 +176,7 @@ Parsed<T> as(const Parsed<std::int64_t>& parsed, Make make) {
   return make(std::get<std::int64_t>(parsed));
 }
 
-/// value / scale as a decimal, if it ends within a few places.
+/// value / scale as a decimal, if it has only a few places.
 std::optional<std::string> quotient(std::int64_t value, std::int64_t scale) {
   constexpr int kPlaces = 12;
   std::string text = fmt::format("{}", value / scale);
@@ -194,7 +194,7 @@ std::string shortest(std::int64_t value, const Family& family) {
   if (value == 0) return std::string(family.zero);
   std::string best;
   for (const Unit& u : family.units) {
-    // 0.1 ms would be as short as 100 us, but nobody writes it.
+    // 0.1 ms would be as short as 100 us, but is not customary.
     if (!u.canonical || value < u.scale) continue;
     const auto number = quotient(value, u.scale);
     if (!number) continue;

@@ -17,7 +17,8 @@ struct ParseError {
 template <class T>
 using Parsed = std::variant<T, ParseError>;
 
-// All require a unit, refuse what is negative, too large or not a whole number of the smallest unit.
+// All of these require a unit, and refuse a value that is negative, too large or not a whole number of the
+// smallest unit.
 Parsed<sim::Time> parse_time(std::string_view text);
 Parsed<sim::Bytes> parse_bytes(std::string_view text);
 Parsed<sim::Bandwidth> parse_bandwidth(std::string_view text);

@@ -1,4 +1,4 @@
-// Files by way of a temporary one in the same folder.
+// Writes files by way of a temporary file in the same folder.
 #include "report/output/output_file.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ std::string because(const std::string& path) {
   return fmt::format("can not write {}: {}", path, std::strerror(errno));
 }
 
-/// What is printed goes there, and would be lost with the file that is replaced.
+/// Standard output goes there, and would be lost with the file that is replaced.
 bool is_standard_stream(const std::filesystem::path& path) {
   struct stat file {};
   struct stat stream {};
@@ -33,11 +33,11 @@ bool is_standard_stream(const std::filesystem::path& path) {
   return false;
 }
 
-/// Others may read it as any file of this user: a temporary file is private at first.
+/// Others may read it like any file of this user: a temporary file is private at first.
 void use_default_rights(int file) {
   const mode_t mask = umask(0);
   umask(mask);
-  // Without these rights it is still a file of the user's.
+  // If the rights cannot be set, it is still a file of the user.
   [[maybe_unused]] const int done = fchmod(file, 0666 & ~mask);
 }
 
@@ -47,12 +47,12 @@ std::variant<OutputFile, std::string> OutputFile::open(const std::string& path) 
   namespace fs = std::filesystem;
   if (path.empty()) return std::string("can not write a file without a name");
   std::error_code error;
-  // A link stays, what it leads to is replaced.
+  // A link stays, and the file that it leads to is replaced.
   const fs::path target = sim::file_behind(path);
   const fs::file_status status = fs::status(target, error);
   if (status.type() == fs::file_type::none) return fmt::format("can not write {}: {}", path, error.message());
   if (fs::is_directory(status)) return fmt::format("can not write {}: it is a folder", path);
-  // Putting a file in the place of a device would take the device away.
+  // Renaming a file to the place of a device would remove the device.
   if (fs::exists(status) && !fs::is_regular_file(status))
     return fmt::format("can not write {}: it is not a file", path);
   if (is_standard_stream(target)) return fmt::format("can not write {}: other output goes there", path);

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: written beside its place, then put there.
+// A file that appears whole or not at all: it is written next to its place, then renamed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace infold::report {
 
 class OutputFile {
  public:
-  /// Begins the file, so that a place that can not be written is known before there is anything to write.
-  /// What is there already stays until commit(). Otherwise: why not.
+  /// Begins the file, so that a place that cannot be written is known before there is anything to write. An
+  /// existing file stays until commit(). Otherwise returns why this failed.
   static std::variant<OutputFile, std::string> open(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -20,14 +20,15 @@ class OutputFile {
   /// Without commit() nothing is left behind.
   ~OutputFile();
 
-  /// Writes all of it and puts it in its place; an empty string, or why it could not. Once.
+  /// Writes everything and renames the file to its place. Returns an empty string, or why this failed. Call
+  /// it once.
   std::string commit(std::string_view text);
 
  private:
   OutputFile(int file, std::string temporary, std::string path)
       : file_(file), temporary_(std::move(temporary)), path_(std::move(path)) {}
   int file_;
-  std::string temporary_;  // empty once it is in its place
+  std::string temporary_;  // empty once the file is in its place
   std::string path_;
 };
 
