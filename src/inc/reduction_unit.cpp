@@ -100,8 +100,7 @@ void ReductionUnit::who_waits(std::vector<std::string>& out) const {
       std::string missing;
       int named = 0;
       for (const TreeNode::Child& c : e.node->children) {
-        if (!e.push && e.node->parent != nullptr)
-          break;  // ranks may be missing that are not below this switch
+        if (!e.push && e.node->parent != nullptr) break;  // more ranks may be missing
         if (e.has(c.first)) continue;
         if (++named <= kMostNamed)
           missing += fmt::format("{} {}", named == 1 ? "; nothing from" : ",", network_.name(c.node));

@@ -31,8 +31,7 @@ struct RegionPlan {
   int job = 0;       ///< number of the job, for sharing tables by job
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
-  sim::Bytes
-      part;  ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one part each
+  sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank
 };
 
 /// One switch of a tree: which nodes are below it, and which link goes up.

@@ -67,8 +67,7 @@ void ReductionUnit::reply(const net::Packet& packet, net::Link& in) {
     return take(id, packet, in);
   }
   net::Link& out = towards(region_of(packet).home(packet.offset), packet.spread);
-  if (out.to() < network_.gpus())
-    return pass_home({packet, &in});  // its entry was sent to the home GPU before this reply arrived
+  if (out.to() < network_.gpus()) return pass_home({packet, &in});  // its entry was evicted before
   send(packet, out, hold(packet, in, 1), events_.now());
 }
 

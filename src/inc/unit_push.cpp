@@ -69,8 +69,7 @@ void ReductionUnit::evict(EntryId id) {
 
 /// The home GPU of a block is missing contributions: every switch of the tree sends it what it holds.
 void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
-  if (!regions_.exists(Tag::of(packet.flow).region))
-    return;  // the collective ended while the reminder was in flight
+  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // the collective has ended meanwhile
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const bool from_above = node.child(from) == node.children.size();

@@ -31,8 +31,7 @@ struct BenchReport {
   bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;
-  bool residency =
-      false;  ///< the table shows how long workgroups held their SMs and how long they moved data
+  bool residency = false;  ///< the table shows how long workgroups held SMs and moved data
   std::vector<BenchRow> rows;
   /// How much longer the choice of auto takes than the best of everything that was run, at the size where
   /// this is largest.

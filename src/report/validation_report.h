@@ -12,8 +12,7 @@ namespace infold::report {
 
 struct ValidationReport {
   const std::vector<study::ValidationRow>& rows;
-  const std::vector<std::optional<study::Comparison>>&
-      comparisons;  ///< a comparison is absent if its command failed
+  const std::vector<std::optional<study::Comparison>>& comparisons;  ///< none: its command failed
 };
 
 std::string validation_text(const ValidationReport& report);

@@ -55,8 +55,7 @@ bool EventQueue::run(std::uint64_t limit) {
       now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
       ++handled_;
       if (event.next == kNil) {
-        word &= ~(std::uint64_t{1} << (position %
-                                       64));  // the bit stays clear until a handler adds to this same slot
+        word &= ~(std::uint64_t{1} << (position % 64));  // until a handler adds to this slot
         if (const std::uint64_t later = word >> (position % 64); later != 0)
           fetch_ahead(
               *nodes_[slots_[position + static_cast<std::uint64_t>(std::countr_zero(later))].head].handler);

@@ -130,8 +130,7 @@ class Writer {
 
   /// Where each run lies on the timeline, how it was made, and what was left out of it.
   void say_what_it_is(std::uint64_t process) {
-    std::vector<std::pair<sim::Time, std::uint64_t>>
-        lanes;  // the time from which a track is free, and the track
+    std::vector<std::pair<sim::Time, std::uint64_t>> lanes;  // free from, track
     for (const TracedRun& r : file_.runs) {
       const sim::Time end = r.begins + end_of(*r.trace);
       auto lane = std::ranges::find_if(lanes, [&](const auto& l) { return l.first <= r.begins; });
