@@ -1,4 +1,4 @@
-// A deadlock in words.
+// Describes a deadlock in words.
 #include "cli/outcome.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What every command says when a simulation gave no result.
+// What every command prints when a simulation gave no result.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,11 @@
 
 namespace infold::cli {
 
-/// Prints who waits for whom, as far as anybody would read; returns the exit code.
+/// Prints what waits for what, up to a readable length; returns the exit code.
 int report_deadlock(const std::string& label, const study::Deadlock& deadlock);
 
-/// kDone when the outcome is a result; otherwise says why not ("label: why") and returns the exit code.
+/// Returns kDone when the outcome is a result; otherwise prints why it is not ("label: why") and returns the
+/// exit code.
 template <class Outcome>
 int failure(const Outcome& outcome, const std::string& label = {}) {
   if (std::holds_alternative<study::Interrupted>(outcome)) return kInterrupted;

@@ -13,7 +13,7 @@
 
 namespace infold::cli {
 
-/// Sets `value` to that of a name, or returns the complaint.
+/// Sets `value` to the one with that name, or returns an error message.
 template <sim::NamedEnum E>
 std::optional<std::string> pick(std::string_view what, std::string_view word, E& value) {
   std::vector<std::string_view> names;

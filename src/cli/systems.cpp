@@ -1,4 +1,4 @@
-// Loading of systems for commands.
+// Loads systems for commands.
 #include "cli/systems.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ void complain(std::string_view text) {
 }
 
 namespace {
-/// What was typed may hold anything, and is repeated in messages.
+/// What was typed may contain any characters, and is repeated in messages.
 int complain_in_one_line(std::string line) {
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
@@ -92,7 +92,7 @@ std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<
     bad_file(*error);
     return std::nullopt;
   }
-  study::SystemSpec system;  // --set's paths are those of a system
+  study::SystemSpec system;  // the paths of --set are those of a system
   system.machine.gpu = std::get<gpu::GpuSpec>(loaded);
   for (const std::string& assignment : sets) {
     auto error = config::apply_override(system, assignment);

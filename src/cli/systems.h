@@ -1,4 +1,4 @@
-// What every command that simulates shares: which systems, with which parameters changed.
+// What every command that simulates shares: which systems are used, and which parameters are changed.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,25 @@ namespace infold::cli {
 std::optional<std::vector<study::SystemSpec>> load_systems(const std::string& list,
                                                            const std::vector<std::string>& sets);
 
-/// The same for one GPU; `--set` then takes its paths only, "gpu.…".
+/// The same for one GPU; `--set` then accepts only its paths, "gpu.…".
 std::optional<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
 
-/// "a,b,c" as its parts.
+/// Splits "a,b,c" into its parts.
 std::vector<std::string> split(const std::string& list);
 
-/// For options: what is no whole number of 64 bits is refused (CLI11 takes "-1" for a large one).
+/// For options: refuses a value that is not a whole number of 64 bits (CLI11 takes "-1" for a large one).
 std::string refuse_no_seed(const std::string& typed);
 
 /// Prints results to standard output. Failures are noticed once, when the program ends (app.cpp).
 void print(std::string_view text);
 
-/// Prints to standard error. What nobody can read there is lost, and no reason to fail.
+/// Prints to standard error. If that stream cannot be written, the message is lost, but the command does not
+/// fail.
 void complain(std::string_view text);
 
-/// Prints one line of complaint to standard error, and returns the exit code for it.
+/// Prints one line of error message to standard error, and returns the exit code for it.
 int bad_input(const std::string& message);
-/// The same for what is wrong in a file: "file:line:column: what is wrong".
+/// The same for an error in a file: "file:line:column: what is wrong".
 int bad_file(const config::Diagnostic& error);
 
 }  // namespace infold::cli

@@ -1,4 +1,4 @@
-// From words to a training step.
+// Turns words into a training step.
 #include "cli/train_options.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::optional<std::string> pick_size(std::string_view option, const std::string&
 std::optional<std::string> pick_sync(const TrainArguments& a, train::SyncSpec& sync) {
   if (auto e = pick("synchroniser", a.sync, sync.kind)) return e;
   if (auto e = pick_size("--bucket", a.bucket, sync.bucket)) return e;
-  // A first bucket larger than the others is not meant.
+  // A first bucket that is larger than the others makes no sense.
   sync.first_bucket = sim::min(sync.first_bucket, sync.bucket);
   if (auto e = pick_size("--first-bucket", a.first_bucket, sync.first_bucket)) return e;
   if (auto e = pick_size("--fusion-size", a.fusion_size, sync.fusion)) return e;
@@ -50,7 +50,7 @@ std::optional<std::string> pick_sync(const TrainArguments& a, train::SyncSpec& s
   return std::nullopt;
 }
 
-/// What the collectives are, by the rules of 'bench'.
+/// The options of the collectives, by the rules of 'bench'.
 std::optional<std::string> pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   BenchArguments bench;
   bench.collective = "all_reduce";

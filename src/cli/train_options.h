@@ -1,5 +1,5 @@
 // The options that train, compare and explain share: which model on which machine, and how gradients are
-// brought together.
+// reduced.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class App;
 
 namespace infold::cli {
 
-/// As typed.
+/// The options as typed.
 struct TrainArguments {
   std::string system = "dgx-a100";
   std::string model = "resnet50";
@@ -62,12 +62,12 @@ struct TrainArguments {
   TraceArguments trace;
 };
 
-/// As understood. What the job points to is here, so it can not be copied.
+/// The options as understood. It holds what the job points to, so it cannot be copied.
 struct TrainSetup {
   study::SystemSpec system;
   train::Model model;
   train::Graph graph;
-  study::StepJob job;  ///< its method is the first
+  study::StepJob job;  ///< its method is the first of the methods
   std::vector<study::Method> methods;
 
   TrainSetup() = default;
@@ -78,10 +78,10 @@ struct TrainSetup {
 /// `several`: for a command that runs several algorithms, on several threads.
 void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
 
-/// The setup, or the exit code when something was wrong and has been said.
+/// The setup, or the exit code after an error was printed.
 std::variant<std::unique_ptr<TrainSetup>, int> understand(const TrainArguments& args);
 
-/// What a report says of a run beside its result.
+/// What a report says about a run besides its result.
 report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup);
 
 }  // namespace infold::cli

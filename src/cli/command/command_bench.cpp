@@ -69,7 +69,7 @@ class BenchCommand {
       report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     }
     print(args_.json ? report::bench_json(report_) : report::bench_footer(report_));
-    // A file that can not be written does not take the others with it.
+    // A file that cannot be written does not prevent the others from being written.
     int exit = wrong_ ? kFailed : kDone;
     if (page.wanted()) {
       draw_machines(*systems, page);
@@ -115,7 +115,7 @@ class BenchCommand {
             .fault = options_.fault};
   }
 
-  /// Why the largest size can not be run; smaller ones then can not be at fault.
+  /// Why the largest size cannot be run; smaller sizes cannot fail for the same reason then.
   std::optional<std::string> refuse(const study::SystemSpec& system) const {
     const int gpus = gpus_of(system);
     study::CollectiveJob job = job_for(
@@ -131,7 +131,8 @@ class BenchCommand {
     return std::nullopt;
   }
 
-  /// What was asked for by name is refused with the reason, of what is left to auto one must be possible.
+  /// What was asked for by name is refused with the reason; of what is left to auto, at least one must be
+  /// possible.
   static std::optional<std::string> refuse(study::CollectiveJob job, const coll::Algorithm* algorithm,
                                            std::optional<coll::Protocol> protocol) {
     const std::vector<study::Choice> offers = study::offers_of(job, algorithm, protocol);
@@ -141,7 +142,7 @@ class BenchCommand {
     return study::refuse(job);
   }
 
-  /// Reads the table to choose by, or begins one.
+  /// Reads the table to choose by, or begins a new one.
   int prepare_tuning(const std::vector<study::SystemSpec>& systems) {
     if (args_.tune.empty() && args_.tuning.empty()) return kDone;
     if (!args_.tune.empty() && !args_.tuning.empty())
@@ -160,7 +161,7 @@ class BenchCommand {
     return kDone;
   }
 
-  /// The machines under the largest messages, and what was published of them.
+  /// The machines with the largest messages, and what was published about them.
   void draw_machines(const std::vector<study::SystemSpec>& systems, PageWriter& page) const {
     const bool whole =
         std::ranges::all_of(systems, [&](const auto& s) { return gpus_of(s) == s.machine.gpus; });
@@ -171,7 +172,7 @@ class BenchCommand {
     }
   }
 
-  /// All that was asked for at one size: each combination, of which "auto" is one.
+  /// Everything that was asked for at one size: each combination, of which "auto" is one.
   int run_size(const study::SystemSpec& system, std::int64_t bytes) {
     const int gpus = gpus_of(system);
     study::CollectiveJob job =
@@ -201,7 +202,7 @@ class BenchCommand {
     return kDone;
   }
 
-  /// The best of a size goes into the table; what auto would have lost is told.
+  /// The best of a size goes into the table, and the loss of auto is reported.
   void tune(const study::CollectiveJob& job, const std::vector<std::pair<study::Choice, sim::Time>>& tried) {
     const auto& best = *std::ranges::min_element(tried, {}, [](const auto& t) { return t.second; });
     table_.add(job.bytes, best.first);
@@ -218,7 +219,7 @@ class BenchCommand {
     if (!report_.auto_loss || share > report_.auto_loss->share) report_.auto_loss = {share, job.bytes};
   }
 
-  /// What the table says, if it is among the offers; otherwise by estimate and trial.
+  /// Takes the choice of the table, if it is among the offers; otherwise chooses by estimate and trial.
   study::Choice choose(const study::CollectiveJob& job, const std::vector<study::Choice>& offers) const {
     if (!args_.tuning.empty()) {
       const study::Choice choice = table_.at(job.bytes);
@@ -265,7 +266,7 @@ class BenchCommand {
   const BenchArguments& args_;
   BenchOptions options_;
   report::BenchReport report_;
-  study::TuningTable table_;  // being written, or to choose by
+  study::TuningTable table_;  // the table being written, or the one to choose by
   NamedOutput tuned_;
   TraceWriter trace_;
   std::size_t runs_ = 1;  // that share the trace
@@ -273,7 +274,7 @@ class BenchCommand {
   bool wrong_ = false;
 };
 
-/// The program takes the place of collective, sizes and algorithm.
+/// The program replaces collective, sizes and algorithm.
 int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
   if (!args.collective.empty() || args.gpus > 0)
     return bad_input("--program: the file says which collective and how many GPUs");
@@ -297,7 +298,7 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit) {
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");
   add_bench_kernels(*command, typed, exit);
   command->callback([args, command, &exit] {
-    if (!command->get_subcommands().empty()) return;  // a kernel, which has run
+    if (!command->get_subcommands().empty()) return;  // a kernel was named, and has run
     std::optional<coll::Program> program;
     for (const char* option : {"--algo", "--proto", "--engine", "--tune", "--tuning"}) {
       if (args->program.empty() || command->count(option) == 0) continue;

@@ -1,4 +1,4 @@
-// infold study: a shipped study, or one of the user's.
+// infold study: runs a shipped study, or one of the user.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -33,7 +33,7 @@ struct Arguments {
   PageArguments page;
 };
 
-/// What a study's jobs point to; a deque keeps its elements where they are.
+/// Holds what the jobs of a study point to; a deque does not move its elements.
 struct Loaded {
   std::deque<study::SystemSpec> systems;
   std::deque<train::Graph> graphs;
@@ -51,7 +51,7 @@ const study::SystemSpec* load_one(const std::string& name, const Arguments& args
   return &system;
 }
 
-/// False when something was wrong and has been said.
+/// Returns false after an error was printed.
 bool add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded, study::OverlapJob& job,
               report::StudyReport& report) {
   const study::SystemSpec* system = load_one(c.system, args, c.gpus, loaded);

@@ -1,4 +1,4 @@
-// infold sweep: one command over many values, into a database that a later run goes on with.
+// infold sweep: runs one command over many values, into a database that a later run can continue.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -35,7 +35,8 @@ struct Arguments {
   PageArguments page;
 };
 
-/// Each value is tried once, with the first values of all others: wrong words are found before anything runs.
+/// Each value is tried once, with the first values of all others, so that wrong words are found before
+/// anything runs.
 std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file) {
   const study::Sweep& sweep = file.sweep;
   const auto refused = [](const std::vector<std::string>& words) {
@@ -50,7 +51,7 @@ std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file)
     for (std::size_t i = 0; i < axis.size(); ++i) {
       std::string why = refused(sweep.words(i * below));
       if (why.empty()) continue;
-      // Of columns that walk together, the one that alone is refused too.
+      // Of columns that vary together, this is the one that is also refused alone.
       const study::SweepColumn* guilty = &axis.columns.front();
       for (const study::SweepColumn& column : axis.columns) {
         std::vector<std::string> alone = sweep.command;
@@ -68,7 +69,7 @@ std::optional<config::Diagnostic> refuse_words_of(const config::SweepFile& file)
   return std::nullopt;
 }
 
-/// Systems that the sweep names, each with what the command sets on it.
+/// The systems that the sweep names, each with the parameters that the command sets.
 std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
   std::vector<std::string> names;
   std::vector<std::string> sets;
@@ -90,13 +91,13 @@ std::vector<study::SystemSpec> systems_of(const study::Sweep& sweep) {
   return systems;
 }
 
-/// As a user would run it, without what differs from run to run.
+/// Runs a point as a user would, without output that differs from run to run.
 std::optional<study::PointResult> run_point(std::vector<std::string> words) {
-  // Points run side by side already.
+  // Points already run side by side.
   if (words.front() == "compare" || words.front() == "explain") words.insert(words.end(), {"--threads", "1"});
   words.insert(words.end(), {"--json", "--no-timing"});
   const ChildResult child = run_child(words);
-  // What was stopped from outside says nothing about the point.
+  // A run that was stopped from outside says nothing about the point.
   const bool stopped = child.signal == SIGKILL || child.signal == SIGTERM || child.signal == SIGINT;
   if (!child.started || stopped || child.exit == kInterrupted) return std::nullopt;
   study::PointResult result;
@@ -109,7 +110,7 @@ std::optional<study::PointResult> run_point(std::vector<std::string> words) {
   return result;
 }
 
-/// The first column to show that is not in the results, where it stands in the file.
+/// The first column to show that is not in the results, and its position in the file.
 std::optional<config::Diagnostic> refuse_show(const config::SweepFile& file, const report::SweepTable& table,
                                               bool complete) {
   const auto none = report::refuse_show(file.sweep, table, complete);
@@ -119,7 +120,7 @@ std::optional<config::Diagnostic> refuse_show(const config::SweepFile& file, con
 
 struct Run {
   study::SweepOutcome outcome;
-  std::optional<config::Diagnostic> no_column;  ///< why it was not run to its end
+  std::optional<config::Diagnostic> no_column;  ///< why the sweep was not run to its end
 };
 
 Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs) {
@@ -127,7 +128,7 @@ Run run_points(const config::SweepFile& file, study::SweepStore& store, int jobs
   Run run;
   Progress progress;
   std::mutex looking;
-  bool looked = false;  // at the first result, so that nobody waits for all of them to learn of a wrong name
+  bool looked = false;  // whether the first result was checked: a wrong name is reported early
   const auto look = [&](const study::PointResult& result) {
     const std::lock_guard lock(looking);
     if (looked || result.status != study::PointStatus::kDone) return;
@@ -155,7 +156,7 @@ int failed(const std::string& message) {
   return kFailed;
 }
 
-/// All points have results: the table of them, and the files.
+/// All points have results: makes the table, and writes the files.
 int finish(const Arguments& args, const config::SweepFile& file, study::SweepStore& store,
            const std::string& database, const std::string& csv, PageWriter& page) {
   const study::Sweep& sweep = file.sweep;
@@ -188,7 +189,7 @@ int sweep_command(const Arguments& args) {
   const auto& file = std::get<config::SweepFile>(loaded);
   if (const auto error = refuse_words_of(file)) return bad_file(*error);
   const auto [database, csv] = results_of_sweep(args.out, file.stem);
-  // Nobody should wait for a table that can not be written.
+  // This is checked early, so that a user does not wait for a table that cannot be written.
   if (const auto place = report::OutputFile::open(csv); const auto* why = std::get_if<std::string>(&place))
     return bad_input(*why);
   PageWriter page(args.page);

@@ -41,7 +41,8 @@ struct Arguments {
 
 using Rows = std::vector<study::ValidationRow>;
 
-/// Keeps the rows whose id is or begins with one of those named. False: complained.
+/// Keeps the rows whose id equals or begins with one of the given names. Returns false after an error was
+/// printed.
 bool pick(const std::vector<std::string>& only, Rows& rows) {
   if (only.empty()) return true;
   Rows picked;
@@ -63,12 +64,12 @@ bool pick(const std::vector<std::string>& only, Rows& rows) {
   return true;
 }
 
-/// What is wrong with a row's command or the path to its figure, where it stands in the file.
+/// What is wrong with the command of a row or with the path to its figure, and its position in the file.
 config::Diagnostic fault_at(const std::string& place, std::string message) {
   return {.file = place, .line = 0, .column = 0, .message = std::move(message)};
 }
 
-/// What can be said against the rows' commands without running them.
+/// Errors in the commands of the rows that can be found without running them.
 std::optional<config::Diagnostic> refuse_commands(const Rows& rows) {
   const auto refused = [](const study::CommandFigure& reading) -> std::optional<config::Diagnostic> {
     const std::vector<std::string> words = config::words_of(reading.run);
@@ -85,11 +86,12 @@ std::optional<config::Diagnostic> refuse_commands(const Rows& rows) {
   return std::nullopt;
 }
 
-/// Each command once, however many figures are read from it; several at a time.
+/// Runs each command once, however many figures are read from it, and several at a time.
 class Commands {
  public:
-  /// The rows' commands with `more` behind each; a figure is then read with the same `more`. What is wrong
-  /// with a command that has nothing behind it is wrong in the file. The rows must stay where they are.
+  /// Adds the commands of the rows with `more` appended to each; a figure is then read with the same `more`.
+  /// A command that is wrong without anything appended is an error of the file. The rows must not move in
+  /// memory.
   void add(const Rows& rows, const std::string& more) {
     for (const auto& row : rows) {
       add(row.figure, more);
@@ -97,12 +99,12 @@ class Commands {
     }
   }
 
-  /// On so many threads, 0: one a core. The fault of the file that comes first in it, and what comes after is
-  /// then not begun; the same one, whatever the number of threads. Incomplete when it was interrupted.
+  /// Uses so many threads; 0 means one per core. Returns the error that comes first in the file, whatever the
+  /// number of threads; later commands are then not begun. The result is incomplete after an interrupt.
   std::optional<config::Diagnostic> run(int jobs) {
     std::size_t wrong = entries_.size();
     Progress progress;
-    std::mutex one;  // at a time uses what is above
+    std::mutex one;  // guards the members above
     study::in_parallel(entries_.size(), jobs, [&](std::size_t i) {
       Entry& entry = entries_[i];
       {
@@ -119,7 +121,7 @@ class Commands {
     return wrong < entries_.size() ? fault(entries_[wrong]) : std::nullopt;
   }
 
-  /// A row's figure, or why there is none.
+  /// The figure of a row, or why there is none.
   std::optional<double> figure(const study::ValidationRow& row, const std::string& more,
                                std::string& why) const {
     const auto figure = read(row.figure, more, why);
@@ -132,7 +134,7 @@ class Commands {
  private:
   struct Entry {
     std::string command;
-    std::vector<const study::CommandFigure*> from;  // as it stands in the file; none: something is behind it
+    std::vector<const study::CommandFigure*> from;  // the row that names it; none if something was appended
     ChildResult result;
   };
 
@@ -171,7 +173,7 @@ class Commands {
 
 using Comparisons = std::vector<std::optional<study::Comparison>>;
 
-/// With `more` behind each command. A row whose command fails has none.
+/// Compares with `more` appended to each command. A row whose command fails has no comparison.
 Comparisons compare(const Rows& rows, const Commands& commands, const std::string& more, bool complain) {
   Comparisons out;
   for (const auto& row : rows) {
@@ -183,7 +185,7 @@ Comparisons compare(const Rows& rows, const Commands& commands, const std::strin
   return out;
 }
 
-/// The one other choice of a policy, whatever the percentage.
+/// The other choice of a policy, whatever the percentage.
 std::string changed(const study::CalibratedConstant& c, int percent) {
   if (!c.instead.empty()) return fmt::format(" --set {}={}", c.path, c.instead);
   return fmt::format(" --set {}={}%", c.path, percent);
