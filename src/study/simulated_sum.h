@@ -20,11 +20,11 @@ class SimulatedSum {
   explicit SimulatedSum(const CollectiveJob& job);
 
   struct Sums {
-    sim::Time time;           ///< from the ranks' coming to the collective to the end of the last
+    sim::Time time;           ///< from when the ranks reach the collective to when the last rank ends
     std::uint64_t wrong = 0;  ///< elements, over all ranks, that are off by more than rounding explains
   };
   coll::Engine engine() const { return program_.engine; }
-  /// Takes what each rank has, and replaces it with what it gets.
+  /// Takes the vector of each rank, and replaces it with the result of that rank.
   std::variant<Sums, Deadlock> add_up(std::span<std::vector<float>> ranks);
 
  private:

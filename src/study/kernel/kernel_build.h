@@ -1,4 +1,4 @@
-// From a kernel's shape to tensors and kernels on one GPU. Used by kernel_run only.
+// From the shape of a kernel to tensors and kernels on one GPU. Used by kernel_run only.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct BufferCopy {
 };
 
 struct KernelPlan {
-  std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do it
+  std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do the work
   std::optional<BufferCopy> copy;
   std::optional<gpu::TilePlan> tile;
   sim::Bytes bytes;  ///< of all tensors
@@ -26,7 +26,7 @@ struct KernelPlan {
 
 /// Bytes of all tensors of the job.
 sim::Bytes footprint(const KernelJob& job);
-/// Why a job can not be run as asked.
+/// Why a job cannot be run as asked.
 std::optional<std::string> refuse(const KernelJob& job);
 /// Requires: !refuse(job).
 KernelPlan build(const KernelJob& job, gpu::Core& core);
