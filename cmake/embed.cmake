@@ -2,6 +2,13 @@
 #   embed_files(<target> <name> <folder>)            every file below a folder
 #   embed_listed(<target> <name> <folder> <file>...) those named, which may be made by the build
 # ->  #include "embedded_<name>.h", infold::embedded::<name>()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/embedded/embedded_file.h CONTENT "#pragma once
+#include <string_view>
+namespace infold::embedded {
+struct File { std::string_view path; std::string_view text; };
+}  // namespace infold::embedded
+" @ONLY)
+
 function(embed_files target name folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
   embed_listed(${target} ${name} ${folder} ${files})
@@ -21,6 +28,8 @@ function(embed_listed target name folder)
             -P ${CMAKE_SOURCE_DIR}/cmake/embed_script.cmake
     DEPENDS ${absolute} ${CMAKE_SOURCE_DIR}/cmake/embed_script.cmake
     VERBATIM)
+  # Each has constants of the same names, so none shares a translation unit with another.
+  set_source_files_properties(${out}/embedded_${name}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${out}/embedded_${name}.cpp)
   target_include_directories(${target} PRIVATE ${out})
 endfunction()

@@ -1,9 +1,8 @@
-# Run by embed.cmake: writes embedded_<NAME>.h and .cpp from the FILES below FOLDER.
+# Run by embed.cmake: writes embedded_<NAME>.h and .cpp from the FILES below FOLDER. All of them share embedded_file.h.
 file(WRITE ${OUT}/embedded_${NAME}.h "#pragma once
 #include <span>
-#include <string_view>
+#include \"embedded_file.h\"
 namespace infold::embedded {
-struct File { std::string_view path; std::string_view text; };
 std::span<const File> ${NAME}();
 }  // namespace infold::embedded
 ")

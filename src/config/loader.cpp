@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "config/model_draft.h"
+#include "config/yaml/limits.h"
 #include "config/yaml/suggest.h"
 
 namespace infold::config {
 namespace {
 
 constexpr std::size_t kLongestChain = 16;
-constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestSummary = 300;
 constexpr std::size_t kLongestSource = 500;
 constexpr std::string_view kUnnamedGpu = "unnamed-gpu";

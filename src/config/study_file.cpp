@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "config/shipped_study.h"
+#include "config/yaml/limits.h"
 #include "config/yaml/reader.h"
 
 namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostEntries = 256;
 
 template <class T, class Read>
@@ -56,8 +56,8 @@ void need_one(const std::string& system, const YamlNode& node, const std::string
 StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
-  reader.words("system", kLongestName, c.system);
-  reader.words("model", kLongestName, c.model);
+  reader.words("system", kLongestLine, c.system);
+  reader.words("model", kLongestLine, c.model);
   reader.field("gpus", c.gpus, sim::between(2, 1024), "");
   reader.field("seq", c.sequence, sim::between(1, 1 << 20), "");
   reader.field("batch", c.recipe.batch, sim::between(1, 1'000'000), "");
@@ -77,7 +77,7 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, ReadConte
   constexpr auto kSizes = sim::between(sim::Bytes::kib(1), sim::Bytes::gib(64));
   StudyWindow w;
   MapReader reader(node, path, reading);
-  reader.words("system", kLongestName, w.system);
+  reader.words("system", kLongestLine, w.system);
   reader.field("gpus", w.gpus, sim::between(2, 1024), "");
   reader.field("from", w.from, kSizes, "");
   reader.field("to", w.to, kSizes, "");
@@ -134,9 +134,9 @@ Result<StudyFile> load_study(std::string_view name_or_file) {
   study.name = source.stem;
   MapReader reader(root, "", reading);
   std::string kind;
-  reader.words("kind", kLongestName, kind);
-  reader.words("name", kLongestName, study.name);
-  reader.words("summary", kLongestName, study.summary);
+  reader.words("kind", kLongestLine, kind);
+  reader.words("name", kLongestLine, study.name);
+  reader.words("summary", kLongestLine, study.summary);
   const YamlNode* methods = reader.take("methods");
   const YamlNode* cases = reader.take("cases");
   const YamlNode* windows = reader.take("windows");

@@ -8,6 +8,7 @@
 
 #include "config/shipped_study.h"
 #include "config/sweep_range.h"
+#include "config/yaml/limits.h"
 #include "config/yaml/overrides.h"
 #include "config/yaml/reader.h"
 
@@ -15,7 +16,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestCommand = 4096;
 constexpr std::size_t kMostColumns = 32;
 
@@ -86,7 +86,7 @@ class AxesReader {
       const bool nothing = node.kind == YamlNode::Kind::kNull && node.key_at.line > 0;
       reading_.complain(nothing ? node.key_at : node.at,
                         fmt::format("axes: {}: expected a value, not {}", column.name, kind_text(node.kind)));
-    } else if (const auto complaint = assign_words(column.name, node.text, kLongestName, text)) {
+    } else if (const auto complaint = assign_words(column.name, node.text, kLongestLine, text)) {
       reading_.complain(node.at, fmt::format("axes: {}", *complaint));
     }
     column.values.push_back(std::move(text));
@@ -98,10 +98,10 @@ class AxesReader {
     std::string to;
     std::string step;
     std::string factor;
-    reader.words("from", kLongestName, from);
-    reader.words("to", kLongestName, to);
-    reader.words("step", kLongestName, step);
-    reader.words("factor", kLongestName, factor);
+    reader.words("from", kLongestLine, from);
+    reader.words("to", kLongestLine, to);
+    reader.words("step", kLongestLine, step);
+    reader.words("factor", kLongestLine, factor);
     reader.finish();
     need(node, {"from", "to"}, reading_);
     if (node.find("from") == nullptr || node.find("to") == nullptr) return;
@@ -154,11 +154,11 @@ Result<SweepFile> load_sweep(std::string_view name_or_file) {
   MapReader reader(root, "", reading);
   std::string kind;
   std::string command;
-  reader.words("kind", kLongestName, kind);
-  reader.words("name", kLongestName, file.sweep.name);
-  reader.words("summary", kLongestName, file.sweep.summary);
+  reader.words("kind", kLongestLine, kind);
+  reader.words("name", kLongestLine, file.sweep.name);
+  reader.words("summary", kLongestLine, file.sweep.summary);
   reader.words("command", kLongestCommand, command);
-  reader.word_list("show", kLongestName, file.sweep.show);
+  reader.word_list("show", kLongestLine, file.sweep.show);
   const YamlNode* axes = reader.take("axes");
   reader.finish();
   need(root, {"kind", "command", "axes"}, reading);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "config/yaml/limits.h"
 #include "config/yaml/reader.h"
 #include "config/yaml/source.h"
 
@@ -10,8 +11,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kLongestName = 64;
-constexpr std::size_t kMostRows = 4096;
 constexpr auto kSizes = sim::between(sim::Bytes{0}, sim::Bytes::gib(1024));
 
 void read_row(const YamlNode& node, int number, study::TuningTable& table, ReadContext& reading) {

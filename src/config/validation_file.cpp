@@ -10,6 +10,7 @@
 #include <string>
 
 #include "config/shipped_study.h"
+#include "config/yaml/limits.h"
 #include "config/yaml/overrides.h"
 #include "config/yaml/reader.h"
 #include "config/yaml/source.h"
@@ -20,8 +21,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr std::size_t kMostRows = 4096;
-constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestText = 1000;
 constexpr double kLargest = 1e15;
 

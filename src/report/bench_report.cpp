@@ -1,22 +1,17 @@
 // Formatting of bench results.
 #include "report/bench_report.h"
+#include "report/json.h"
+#include "report/rounding.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "study/collective/fairness.h"
 
 namespace infold::report {
 
 namespace {
-
-/// Six decimals are finer than a picosecond and than one byte per second, so nothing is lost and no noise is
-/// printed.
-double rounded(double v) {
-  return std::round(v * 1e6) / 1e6;
-}
 
 std::string burst_text(sim::Bytes burst) {
   if (burst == sim::Bytes{}) return "packet";
@@ -119,7 +114,6 @@ std::string bench_footer(const BenchReport& report) {
 }
 
 std::string bench_json(const BenchReport& report) {
-  using Json = nlohmann::ordered_json;
   Json results = Json::array();
   std::uint64_t hops = 0;
   std::uint64_t events = 0;

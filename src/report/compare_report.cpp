@@ -5,13 +5,10 @@
 
 #include <cmath>
 
+#include "report/json.h"
 #include "report/step_json.h"
 
 namespace infold::report {
-
-namespace {
-using Json = nlohmann::ordered_json;
-}  // namespace
 
 std::string compare_text(const CompareReport& report) {
   const auto& rows = report.result.rows;

@@ -1,15 +1,14 @@
 // Aligned text and JSON of descriptions.
 #include "report/describe_report.h"
+#include "report/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace infold::report {
 
 namespace {
-using Json = nlohmann::ordered_json;
 
 template <class Rows, class Text>
 std::size_t widest(const Rows& rows, Text text) {

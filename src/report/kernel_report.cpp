@@ -1,19 +1,16 @@
 // Formatting of a kernel's result.
 #include "report/kernel_report.h"
+#include "report/json.h"
+#include "report/rounding.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace infold::report {
 
 namespace {
-
-double rounded(double v) {
-  return std::round(v * 1e6) / 1e6;
-}
 
 struct Rates {
   double tflops = 0;
@@ -61,7 +58,6 @@ std::string beside_text(const BesideReport& b) {
 }
 
 nlohmann::ordered_json beside_json(const BesideReport& b) {
-  using Json = nlohmann::ordered_json;
   const study::BesideResult& r = b.result;
   Json actors = Json::object();
   for (const auto& [name, actor] :
@@ -126,7 +122,6 @@ std::string kernel_text(const KernelReport& report) {
 }
 
 std::string kernel_json(const KernelReport& report) {
-  using Json = nlohmann::ordered_json;
   const study::KernelResult& r = report.result;
   const Rates rates = rates_of(report);
   Json shape = Json::object();

@@ -1,10 +1,10 @@
 // Formatting of training runs.
 #include "report/learn_report.h"
+#include "report/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "study/collective/method.h"
 
@@ -41,13 +41,13 @@ std::string verdict(const LearnResult& r) {
 }
 
 /// Six digits are more than a float holds.
-double rounded(double v) {
+double six_digits(double v) {
   return std::stod(fmt::format("{:.6g}", v));
 }
-std::vector<double> rounded(const std::vector<float>& v) {
+std::vector<double> six_digits(const std::vector<float>& v) {
   std::vector<double> out;
   out.reserve(v.size());
-  for (const float x : v) out.push_back(rounded(static_cast<double>(x)));
+  for (const float x : v) out.push_back(six_digits(static_cast<double>(x)));
   return out;
 }
 
@@ -74,21 +74,20 @@ std::string learn_text(const LearnReport& r) {
 }
 
 std::string learn_json(const LearnReport& r) {
-  using Json = nlohmann::ordered_json;
   const LearnResult& first = r.runs.front();
   Json runs = Json::array();
   for (const LearnResult& run : r.runs) {
     runs.push_back({{"algo", run.algorithm->name},
                     {"proto", sim::name_of(run.protocol)},
                     {"engine", sim::name_of(run.engine)},
-                    {"all_reduce_us", rounded(run.all_reduce.in_us())},
+                    {"all_reduce_us", six_digits(run.all_reduce.in_us())},
                     {"wrong", run.wrong},
                     {"equal", run.different_weights == 0},
                     {"different_weights", run.different_weights},
-                    {"largest_difference", rounded(run.largest_difference)},
-                    {"ranks_apart", rounded(run.ranks_apart)},
-                    {"accuracy", rounded(run.accuracy)},
-                    {"loss", rounded(run.loss)}});
+                    {"largest_difference", six_digits(run.largest_difference)},
+                    {"ranks_apart", six_digits(run.ranks_apart)},
+                    {"accuracy", six_digits(run.accuracy)},
+                    {"loss", six_digits(run.loss)}});
   }
   const Json json = {
       {"schema", 1},
@@ -101,7 +100,7 @@ std::string learn_json(const LearnReport& r) {
       {"steps", first.loss.size()},
       {"dtype", r.dtype},
       {"reference",
-       {{"accuracy", rounded(first.reference.accuracy)}, {"loss", rounded(first.reference.loss)}}},
+       {{"accuracy", six_digits(first.reference.accuracy)}, {"loss", six_digits(first.reference.loss)}}},
       {"runs", std::move(runs)}};
   return json.dump(1) + "\n";
 }

@@ -1,16 +1,15 @@
 // A model as an indented table and as JSON.
 #include "report/model_report.h"
+#include "report/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace infold::report {
 
 namespace {
-using Json = nlohmann::ordered_json;
 
 std::string grouped(std::int64_t n) {
   const std::string digits = fmt::format("{}", n);

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/json.h"
 #include "report/step_json.h"
 
 namespace infold::report {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string proto_of(const study::Choice& c) {
   return std::string(sim::name_of(c.protocol));

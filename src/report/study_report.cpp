@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
+#include "report/json.h"
 #include "report/step_json.h"
 
 namespace infold::report {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using study::OverlapCaseResult;
 using study::SizeWindowResult;
 using study::StepResult;

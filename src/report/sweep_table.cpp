@@ -1,18 +1,17 @@
 // Members of objects become columns, named by their path; lists other than the rows are left out.
 #include "report/sweep_table.h"
+#include "report/json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 namespace infold::report {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Visit = std::function<void(const std::string& name, const std::string& path, const Json& value)>;
 
 constexpr std::array<std::string_view, 3> kRows = {"results", "rows", "causes"};

@@ -1,20 +1,15 @@
 // Formatting of training steps.
 #include "report/train_report.h"
+#include "report/json.h"
+#include "report/rounding.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace infold::report {
 
 namespace {
-double ms(sim::Time t) {
-  return std::round(t.in_us() * 1e3) / 1e6;
-}
-double rounded(double v) {
-  return std::round(v * 1e3) / 1e3;
-}
 sim::Time step(const TrainReport& r) {
   return r.result.step(r.accumulate);
 }
@@ -61,7 +56,6 @@ std::string train_text(const TrainReport& r) {
 }
 
 std::string train_json(const TrainReport& r) {
-  using Json = nlohmann::ordered_json;
   const study::TrainResult& s = r.result;
   const train::MemoryNeed& m = s.memory;
   Json json = {{"schema", 1},
@@ -87,9 +81,9 @@ std::string train_json(const TrainReport& r) {
                {"backward_alone_ms", ms(s.backward * r.accumulate)},
                {"backward_slowdown", 0.0},
                {"comm_busy_ms", 0.0},
-               {"samples_per_s", rounded(samples_per_s(r))},
+               {"samples_per_s", to_thousandths(samples_per_s(r))},
                {"buckets", Json::array()},
-               {"tflops", rounded(s.flops / s.end.in_s() * 1e-12)},
+               {"tflops", to_thousandths(s.flops / s.end.in_s() * 1e-12)},
                {"hbm_bytes", s.hbm_bytes},
                {"kernels", s.kernels},
                {"kernel_ms",

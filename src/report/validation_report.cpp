@@ -1,5 +1,6 @@
 // Formatting of comparisons with published figures.
 #include "report/validation_report.h"
+#include "report/rounding.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@ std::string figure(double v) {
 }
 std::string percent(double v) {
   return fmt::format("{:+.1f} %", v * 100);
-}
-double rounded(double v) {
-  return std::round(v * 1e6) / 1e6;
 }
 std::string verdict(const std::optional<study::Comparison>& c) {
   return !c ? "failed" : c->within ? "within" : "MISSED";

@@ -40,12 +40,11 @@ struct LearnResult {
   coll::Engine engine = coll::Engine::kSm;
   std::vector<float> loss;  ///< as the ranks saw it
   double accuracy = 0;
-  sim::Time all_reduce;     ///< mean time
-  std::uint64_t wrong = 0;  ///< sums, over all steps and ranks, that rounding does not explain
-  std::uint64_t different_weights =
-      0;  ///< number of weights, over all ranks, that differ from the reference after the last step
-  double largest_difference = 0;  ///< largest difference of any weight of any rank from the reference
-  double ranks_apart = 0;         ///< the largest difference of a weight between ranks
+  sim::Time all_reduce;                 ///< mean time
+  std::uint64_t wrong = 0;              ///< sums, over all steps and ranks, that rounding does not explain
+  std::uint64_t different_weights = 0;  ///< over all ranks, that differ from the reference at the end
+  double largest_difference = 0;        ///< largest difference of any weight of any rank from the reference
+  double ranks_apart = 0;               ///< the largest difference of a weight between ranks
   LearnReference reference;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 using namespace sim::literals;
 
-std::string error(std::string_view assignment) {
+std::string override_error(std::string_view assignment) {
   study::SystemSpec spec;
   return apply_override(spec, assignment).value_or("");
 }
@@ -51,9 +51,9 @@ TEST(Overrides, APercentageIsOneOfWhatThereWas) {
   EXPECT_EQ(s.machine.fabric.link.latency, 165_ns);
   EXPECT_EQ(s.coll.channels, 26) << "to the nearest whole number";
   for (const char* bad : {"0%", "-5%", "%", "x%", "nan%", "inf%", "1e99%"})
-    EXPECT_NE(error(fmt::format("gpu.hbm.bandwidth={}", bad)), "") << bad;
-  EXPECT_THAT(error("coll.channels=100000%"), testing::HasSubstr("must be between"));
-  EXPECT_NE(error("fabric.links_per_plane=110%"), "") << "a list has no one value";
+    EXPECT_NE(override_error(fmt::format("gpu.hbm.bandwidth={}", bad)), "") << bad;
+  EXPECT_THAT(override_error("coll.channels=100000%"), testing::HasSubstr("must be between"));
+  EXPECT_NE(override_error("fabric.links_per_plane=110%"), "") << "a list has no one value";
 }
 
 TEST(Overrides, BytesNeedNoUnit) {
@@ -65,29 +65,30 @@ TEST(Overrides, BytesNeedNoUnit) {
 }
 
 TEST(Overrides, SayWhatIsWrong) {
-  EXPECT_EQ(error("gpu.hbm.bandwith=3TB/s"),
+  EXPECT_EQ(override_error("gpu.hbm.bandwith=3TB/s"),
             "--set: unknown parameter 'gpu.hbm.bandwith' (did you mean 'gpu.hbm.bandwidth'?)");
-  EXPECT_EQ(error("hbm.bandwidth=3TB/s"),
+  EXPECT_EQ(override_error("hbm.bandwidth=3TB/s"),
             "--set: unknown parameter 'hbm.bandwidth' (did you mean 'gpu.hbm.bandwidth'?)");
-  EXPECT_EQ(error("zzz=1"), "--set: unknown parameter 'zzz' ('infold describe system dgx-a100' lists them)");
-  EXPECT_EQ(error("gpu.copy=1"),
+  EXPECT_EQ(override_error("zzz=1"),
+            "--set: unknown parameter 'zzz' ('infold describe system dgx-a100' lists them)");
+  EXPECT_EQ(override_error("gpu.copy=1"),
             "--set: 'gpu.copy' is a group of parameters (gpu.copy.engines, gpu.copy.payload, "
             "gpu.copy.in_flight, gpu.copy.rate, gpu.copy.command, gpu.copy.signal)");
-  EXPECT_EQ(error("gpus"), "--set: 'gpus' is not of the form path=value");
-  EXPECT_EQ(error("=3"), "--set: '=3' is not of the form path=value");
-  EXPECT_EQ(error("gpus="), "--set: gpus: no value after '='");
-  EXPECT_EQ(error("gpus=1000000000"), "--set: gpus must be between 1 and 1024, not 1000000000");
-  EXPECT_EQ(error("gpu.hbm.bandwidth=25"),
+  EXPECT_EQ(override_error("gpus"), "--set: 'gpus' is not of the form path=value");
+  EXPECT_EQ(override_error("=3"), "--set: '=3' is not of the form path=value");
+  EXPECT_EQ(override_error("gpus="), "--set: gpus: no value after '='");
+  EXPECT_EQ(override_error("gpus=1000000000"), "--set: gpus must be between 1 and 1024, not 1000000000");
+  EXPECT_EQ(override_error("gpu.hbm.bandwidth=25"),
             "--set: gpu.hbm.bandwidth: '25' has no unit (write for example '25 GB/s')");
-  EXPECT_EQ(error("fabric.topology=ringg"),
+  EXPECT_EQ(override_error("fabric.topology=ringg"),
             "--set: fabric.topology: unknown value 'ringg' (did you mean 'ring'?)");
-  EXPECT_EQ(error("fabric.links_per_plane=5,,4"),
+  EXPECT_EQ(override_error("fabric.links_per_plane=5,,4"),
             "--set: fabric.links_per_plane: expected a whole number, not ''");
-  EXPECT_EQ(error("fabric.links_per_plane=5,"),
+  EXPECT_EQ(override_error("fabric.links_per_plane=5,"),
             "--set: fabric.links_per_plane: expected a whole number, not ''");
   std::string list = "fabric.dims=2";
   for (int i = 0; i < 1024; ++i) list += ",2";
-  EXPECT_EQ(error(list), "--set: fabric.dims: a list of 1025 numbers; the longest allowed has 1024");
+  EXPECT_EQ(override_error(list), "--set: fabric.dims: a list of 1025 numbers; the longest allowed has 1024");
 }
 
 TEST(Overrides, AWrongOneChangesNothing) {

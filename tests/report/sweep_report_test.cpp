@@ -47,19 +47,19 @@ TEST(SweepReport, CsvHasARowForEachOfTheResults) {
 
 TEST(SweepReport, JsonHasTheSame) {
   const Filled f;
-  const auto json = nlohmann::json::parse(sweep_json(f.report));
-  EXPECT_EQ(json["points"], 4);
-  EXPECT_EQ(json["axes"].size(), f.report.sweep.axes.size());
-  EXPECT_EQ(json["axes"][0][0], f.report.sweep.axes[0].columns[0].name);
-  EXPECT_EQ(json["show"].size(), f.report.sweep.show.size());
-  EXPECT_EQ(json["done"], 2);
-  EXPECT_EQ(json["refused"], 1);
-  EXPECT_EQ(json["failed"], 1);
-  ASSERT_EQ(json["rows"].size(), 5U);
-  EXPECT_EQ(json["rows"][0]["result.inc.stalls"], 3);
-  EXPECT_EQ(json["rows"][0]["wrong"], nullptr);
-  EXPECT_EQ(json["rows"][3]["message"], "no, \"never\"");
-  EXPECT_EQ(json["rows"][4]["--algo"], "a,b");
+  const auto read = nlohmann::json::parse(sweep_json(f.report));
+  EXPECT_EQ(read["points"], 4);
+  EXPECT_EQ(read["axes"].size(), f.report.sweep.axes.size());
+  EXPECT_EQ(read["axes"][0][0], f.report.sweep.axes[0].columns[0].name);
+  EXPECT_EQ(read["show"].size(), f.report.sweep.show.size());
+  EXPECT_EQ(read["done"], 2);
+  EXPECT_EQ(read["refused"], 1);
+  EXPECT_EQ(read["failed"], 1);
+  ASSERT_EQ(read["rows"].size(), 5U);
+  EXPECT_EQ(read["rows"][0]["result.inc.stalls"], 3);
+  EXPECT_EQ(read["rows"][0]["wrong"], nullptr);
+  EXPECT_EQ(read["rows"][3]["message"], "no, \"never\"");
+  EXPECT_EQ(read["rows"][4]["--algo"], "a,b");
 }
 
 TEST(SweepReport, ShowsWhatWasAskedFor) {
@@ -103,10 +103,10 @@ std::set<std::string> columns_of(const std::filesystem::path& golden, std::strin
   const std::size_t end = text.find("\n}\n");
   if (begin == std::string::npos || end == std::string::npos) return {};
   text = text.substr(begin, end + 2 - begin);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("command")) return {};
-  command = json["command"];
-  if (json.contains("kernel")) command += " of a kernel";
+  const auto read = nlohmann::json::parse(text, nullptr, false);
+  if (!read.is_object() || !read.contains("command")) return {};
+  command = read["command"];
+  if (read.contains("kernel")) command += " of a kernel";
   SweepTable table;
   table.add(0, {PointStatus::kDone, "", text});
   std::set<std::string> columns;

@@ -11,15 +11,15 @@ using coll::Engine;
 
 constexpr std::array kEngines = {Engine::kDma, Engine::kAce};
 
-struct Case {
+struct EngineCase {
   const coll::Algorithm* algorithm;
   Engine engine;
 };
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const EngineCase& c, std::ostream* out) {
   *out << c.algorithm->name << " on " << sim::name_of(c.engine);
 }
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<EngineCase> engine_cases() {
+  std::vector<EngineCase> all;
   for (const auto& a : coll::algorithms()) {
     if (a.in_network) continue;  // they bring an engine of their own
     for (const Engine e : kEngines) all.push_back({&a, e});
@@ -27,15 +27,15 @@ std::vector<Case> cases() {
   return all;
 }
 
-CollectiveJob job_of(const SystemSpec& system, const Case& c, Collective collective, sim::Bytes bytes) {
+CollectiveJob job_of(const SystemSpec& system, const EngineCase& c, Collective collective, sim::Bytes bytes) {
   CollectiveJob job = job_on(system, collective, bytes);
   job.algorithm = c.algorithm;
   job.engine = c.engine;
   return job;
 }
 
-class OnEngines : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(All, OnEngines, testing::ValuesIn(cases()), [](const auto& tested) {
+class OnEngines : public testing::TestWithParam<EngineCase> {};
+INSTANTIATE_TEST_SUITE_P(All, OnEngines, testing::ValuesIn(engine_cases()), [](const auto& tested) {
   std::string name = fmt::format("{}_{}", tested.param.algorithm->name, sim::name_of(tested.param.engine));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -117,7 +117,7 @@ TEST_P(OnEngines, MemoryCarriesWhatTheStepsNeedAndNoMore) {
 
 TEST(Engines, TheAcceleratorReadsARingsInputOnceAndWritesItsOutputOnce) {
   const SystemSpec system = small_system(8, 2);
-  const Case ring{coll::find_algorithm("ring"), Engine::kAce};
+  const EngineCase ring{coll::find_algorithm("ring"), Engine::kAce};
   const CollectiveResult r = result_of(job_of(system, ring, Collective::kAllReduce, 8_MiB));
   EXPECT_EQ(r.l2_bytes_per_gpu, 2u * 8 * 1024 * 1024);
 }

@@ -26,15 +26,15 @@ SystemSpec system_of(net::Topology topology, int gpus) {
   return s;
 }
 
-struct Case {
+struct AlgorithmCase {
   const coll::Algorithm* algorithm;
   net::Topology topology;
 };
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const AlgorithmCase& c, std::ostream* out) {
   *out << c.algorithm->name << " on " << sim::name_of(c.topology);
 }
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<AlgorithmCase> algorithm_cases() {
+  std::vector<AlgorithmCase> all;
   for (const auto& a : coll::algorithms()) {
     for (net::Topology t : {net::Topology::kSwitchPlanes, net::Topology::kFullMesh, net::Topology::kRing,
                             net::Topology::kTorus, net::Topology::kPcieTree}) {
@@ -45,7 +45,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class Values : public testing::TestWithParam<Case> {
+class Values : public testing::TestWithParam<AlgorithmCase> {
  protected:
   void expect_right(Collective c, int gpus, DataType type, std::int64_t elements, coll::ReduceOp op,
                     bool real, BurstChoice burst = {}) {
@@ -66,7 +66,7 @@ class Values : public testing::TestWithParam<Case> {
     EXPECT_EQ(result_of(job).wrong, 0u);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Machines, Values, testing::ValuesIn(cases()), [](const auto& tested) {
+INSTANTIATE_TEST_SUITE_P(Machines, Values, testing::ValuesIn(algorithm_cases()), [](const auto& tested) {
   std::string name = fmt::format("{}_{}", tested.param.algorithm->name, sim::name_of(tested.param.topology));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -196,7 +196,7 @@ TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
 }
 
 TEST(Bytes, BusBandwidthStaysBelowTheBoundOnEveryMachine) {
-  for (const Case& c : cases()) {
+  for (const AlgorithmCase& c : algorithm_cases()) {
     const SystemSpec system = system_of(c.topology, 8);
     for (Collective collective : c.algorithm->collectives) {
       CollectiveJob job = job_on(system, collective, 2_MiB);

@@ -17,9 +17,6 @@ constexpr int kDeepest = 32;
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 class Parser {
  public:

@@ -22,6 +22,11 @@ std::string_view trimmed(std::string_view text);
 /// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
 std::vector<std::string> words_of(std::string_view command);
 
+/// Of decimal numbers, whatever the locale.
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 struct TextFault {
   Position at;
   std::string why;

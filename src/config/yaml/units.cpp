@@ -59,10 +59,6 @@ constexpr Family kSizes{"bytes", "KiB", "0 B", kByteUnits};
 constexpr Family kRates{"bytes per second", "GB/s", "0 B/s", kRateUnits};
 constexpr Family kClocks{"hertz", "GHz", "0 Hz", kClockUnits};
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// value = digits / 10^places
 struct Decimal {
   std::string digits;
