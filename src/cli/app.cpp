@@ -1,4 +1,4 @@
-// Puts the commands together and turns every error of the command line into one clear line and exit code 2.
+// Assembles the commands and turns every error of the command line into one clear line and exit code 2.
 #include "cli/app.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 namespace infold::cli {
 
 namespace {
-/// The first word, when it was meant as a command and is none.
+/// The first word, if it was meant as a command and is not one.
 bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const std::string_view word = argv[1];
@@ -41,7 +41,7 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
-/// What is wrong with a command line that CLI11 refused, and where to read on.
+/// What is wrong with a command line that CLI11 refused, and where to read more.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* innermost = &app;
   std::string words = "infold";
@@ -53,12 +53,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::string help = fmt::format("; try '{} --help'", words);
   const auto extras = app.remaining(/*recurse=*/true);
   if (extras.empty()) return (innermost == &app ? "a command is missing" : error.what()) + help;
-  // "--Report=x" is a misspelt option with what was meant for it.
+  // "--Report=x" is a misspelt option together with its value.
   const std::string option = extras.front().substr(0, extras.front().find('='));
   std::vector<std::string> names;
   for (const CLI::Option* o : command.get_options()) {
     for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
-    // Every letter is one slip from every other, so only the same in the wrong case is meant.
+    // Every single letter is one typing error from every other, so only the same letter in the wrong case is
+    // suggested.
     for (const std::string& name : o->get_snames()) {
       if (config::edit_distance(option, "-" + name) == 0) names.push_back("-" + name);
     }
@@ -82,10 +83,10 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit) {
   add_describe(app, exit);
 }
 
-/// Thrown when all was understood, so that nothing is carried out. The commands keep their callbacks, which
-/// own what their options are stored in.
+/// Thrown when everything was understood, so that nothing is carried out. The commands keep their callbacks,
+/// which own the storage of their options.
 struct Understood {};
-/// Thrown when all was understood and something would be lost.
+/// Thrown when everything was understood and a file would be lost.
 struct Refused {
   sim::Error why;
 };
@@ -97,7 +98,7 @@ sim::Status check_words(const std::vector<std::string>& words) {
   app.require_subcommand(1);
   add_commands(app, "", exit);
   app.parse_complete_callback([] { throw Understood{}; });
-  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // in the order that CLI11 expects
   try {
     app.parse(backwards);
   } catch (const Understood&) {
@@ -111,15 +112,15 @@ sim::Status check_words(const std::vector<std::string>& words) {
 }
 
 namespace {
-/// A standard stream that is closed would be the next file that is opened. Now it is one that can not be
-/// used.
+/// If a standard stream is closed, the next file that is opened would take its place. This opens it as a
+/// stream that cannot be used.
 void keep_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) == -1 && errno == EBADF && ::open("/dev/null", O_RDONLY) != stream) return;
   }
 }
 
-/// Who closed a pipe has seen enough, and needs no complaint.
+/// A reader that closed a pipe has seen enough, and gets no error message.
 bool reader_has_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
@@ -164,13 +165,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    app.exit(e);  // prints what --help and --version ask for
+    app.exit(e);  // prints the output of --help and --version
   } catch (const CLI::ParseError& e) {
     return bad_input(explain(app, e));
   } catch (const Refused& e) {
     return failure(e.why);
   }
-  // Output that could not be written must not pass for done.
+  // Output that could not be written must not count as success.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (!reader_has_gone()) bad_input("can not write to standard output");
     return kFailed;

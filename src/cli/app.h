@@ -1,4 +1,4 @@
-// The command line: which commands there are. Each is one file that does nothing but wiring.
+// The command line: which commands there are. Each command is one file that only connects the other rooms.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ enum Exit : int {
 /// Runs one command line and returns its exit code.
 int run(int argc, char** argv);
 
-/// Each adds its command to `app`; the command stores its exit code in `exit` when it was called. `typed` is
-/// the command line, for reports that say how they were made.
+/// Each of these adds its command to `app`. The command stores its exit code in `exit` when it is called.
+/// `typed` is the command line, for reports that say how they were made.
 void add_bench(CLI::App& app, const std::string& typed, int& exit);
-/// The kernels among what bench can time.
+/// The kernels that bench can time.
 void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);

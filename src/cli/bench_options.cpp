@@ -1,4 +1,4 @@
-// From words to options, every wrong word with the nearest right one.
+// Turns words into options, and answers every wrong word with the nearest right one.
 #include "cli/bench_options.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;
 constexpr std::size_t kMaxPoints = 4096;
 
-/// nccl-tests' names for types.
+/// The names of types in nccl-tests.
 std::string_view dtype_alias(std::string_view word) {
   if (word == "float") return "fp32";
   if (word == "half") return "fp16";
@@ -259,7 +259,7 @@ sim::Result<BenchOptions> understand(const BenchArguments& args) {
   if (args.inputs != "exact" && args.inputs != "real")
     return sim::fail(fmt::format("--inputs: '{}' is neither exact nor real", args.inputs));
   o.real_inputs = args.inputs == "real";
-  // A barrier has no size: one line of nothing.
+  // A barrier has no size: one row of size 0.
   if (o.collective == coll::Collective::kBarrier) o.sizes = {0};
   return o;
 }

@@ -1,4 +1,4 @@
-// The options of `infold bench`: nccl-tests' letters, and ours.
+// The options of `infold bench`: those of nccl-tests, and our own.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class App;
 
 namespace infold::cli {
 
-/// As typed.
+/// The options as typed.
 struct BenchArguments {
   std::string collective;
   std::string begin = "32M";
@@ -27,13 +27,13 @@ struct BenchArguments {
   int factor = 0;
   std::string increment = "1M";
   int root = 0;
-  int gpus = 0;  ///< 0: all of the system
+  int gpus = 0;  ///< 0: all GPUs of the system
   std::string dtype = "fp32";
   std::string op = "sum";
   int iterations = 1;
   int groups = 1;
   int concurrent = 1;
-  std::string program;  ///< file; empty: compiled by the algorithms
+  std::string program;  ///< file of a program; empty: the algorithms compile one
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string protocols = "auto";
@@ -43,7 +43,7 @@ struct BenchArguments {
   std::string skew;    ///< empty: none
   std::string delays;  ///< empty: none
   std::uint64_t seed = 1;
-  std::string fail;      ///< empty: nothing does
+  std::string fail;      ///< empty: nothing fails
   std::string fallback;  ///< empty: the same algorithm
   std::string tune;      ///< file to write
   std::string tuning;    ///< file to read
@@ -56,21 +56,21 @@ struct BenchArguments {
   TraceArguments trace;
 };
 
-/// As understood.
+/// The options as understood.
 struct BenchOptions {
   coll::Collective collective = coll::Collective::kAllReduce;
   std::vector<std::int64_t> sizes;
   coll::DataType type = coll::DataType::kFp32;
   coll::ReduceOp op = coll::ReduceOp::kSum;
-  std::vector<const coll::Algorithm*> algorithms;        ///< null: choose
-  std::vector<std::optional<coll::Protocol>> protocols;  ///< none: choose
+  std::vector<const coll::Algorithm*> algorithms;        ///< null: auto chooses
+  std::vector<std::optional<coll::Protocol>> protocols;  ///< none: auto chooses
   std::vector<coll::Engine> engines;
   study::BurstChoice burst;
   sim::Time skew;
   std::vector<sim::Time> delays;
   bool real_inputs = false;
   std::optional<study::Fault> fault;
-  std::optional<coll::Program> program;  ///< read from a file, and right
+  std::optional<coll::Program> program;  ///< read from a file and proved right
 };
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);

@@ -1,4 +1,4 @@
-// FNV-1a over bytes: enough to tell builds apart that nobody tries to confuse.
+// FNV-1a over bytes, which is enough to tell builds apart where there is no attacker.
 #include "cli/build_mark.h"
 
 #include <fmt/format.h>

@@ -23,11 +23,11 @@ namespace infold::cli {
 
 namespace {
 
-/// Milliseconds after which to see whether somebody wants us to stop.
+/// Milliseconds between checks whether the run must stop.
 constexpr int kLookAround = 100;
 constexpr std::size_t kLargestOutput = std::size_t{64} << 20;
 
-/// Closes what it holds.
+/// A file descriptor that closes itself.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -44,7 +44,8 @@ class Descriptor {
   int fd_;
 };
 
-/// False at its end. What is too long is read and dropped, so that the child does not hang.
+/// Returns false at the end of the stream. Output beyond the limit is read and dropped, so that the child
+/// does not block.
 bool read_some(Descriptor& from, std::string& to) {
   std::array<char, 65536> buffer;  // NOLINT(*-member-init): read() fills it
   const ssize_t n = ::read(from.get(), buffer.data(), buffer.size());
@@ -53,9 +54,9 @@ bool read_some(Descriptor& from, std::string& to) {
   return n > 0;
 }
 
-/// In the child, where other threads' locks may be held forever: system calls only.
+/// Runs in the child, where locks of other threads may be held forever: only system calls are allowed.
 [[noreturn]] void become(char* const* arguments, pid_t parent, int out, int err) {
-  // A parent that is killed can not end its children itself.
+  // A parent that is killed cannot end its children itself.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() == parent && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0)
     ::execve("/proc/self/exe", arguments, environ);

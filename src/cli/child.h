@@ -1,5 +1,5 @@
-// Runs infold itself as a child and catches what it prints: a command in a file is carried out exactly as
-// a user would type it, and one that fails takes nothing else with it.
+// Runs infold itself as a child process and captures what it prints. A command in a file is carried out
+// exactly as a user would type it, and a command that fails does not affect the others.
 #pragma once
 
 #include <string>

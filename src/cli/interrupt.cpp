@@ -17,11 +17,11 @@ void on_signal(int signal) {
 void watch_for_interrupt() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  // Where nobody asked that a closed terminal go unheard (nohup), it ends a run in the same way.
+  // Unless closed terminals are to be ignored (nohup), one ends a run in the same way.
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-  // A reader that has gone is noticed when the output is written, so that files are put away first.
+  // A reader that has gone is noticed when the output is written, so that files are finished first.
   std::signal(SIGPIPE, SIG_IGN);
-  // A file that may not grow any more is answered like a full disk, where it is written.
+  // A file that may not grow any more is treated like a full disk, where it is written.
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -1,4 +1,4 @@
-// Ctrl-C asks a run to stop at the next good moment; a second one ends the process at once.
+// Ctrl-C asks a run to stop at the next suitable moment; a second Ctrl-C ends the process at once.
 #pragma once
 
 namespace infold::cli {

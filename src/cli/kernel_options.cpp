@@ -1,4 +1,4 @@
-// From words to a kernel.
+// Turns words into a kernel.
 #include "cli/kernel_options.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace infold::cli {
 
 namespace {
 
-constexpr std::int64_t kMost = 1 << 20;  // of one dimension
+constexpr std::int64_t kMost = 1 << 20;  // limit of one dimension
 constexpr std::int64_t kMostRows = std::int64_t{1} << 32;
 
 CLI::Option* number(CLI::App& c, const std::string& name, std::int64_t& value, const std::string& about,

@@ -16,7 +16,7 @@ class App;
 
 namespace infold::cli {
 
-/// As typed. One of them serves all kernels: each adds the options it has.
+/// The options as typed. One struct serves all kernels: each kernel adds the options it has.
 struct KernelArguments {
   std::string kernel;
   std::string gpu;  ///< empty: a100-80, or the GPU of the system with --beside
@@ -34,7 +34,7 @@ struct KernelArguments {
   bool backward = false;
   int sms_taken = 0;
   int sms_reserved = 0;
-  // What the kernel runs beside, if anything.
+  // What runs beside the kernel, if anything.
   std::string beside;
   std::string beside_size = "64M";
   std::string beside_engine = "sm";
@@ -42,7 +42,7 @@ struct KernelArguments {
   std::string algorithm = "ring";
   std::string protocol = "auto";
   std::string burst = "auto";
-  int coll_channels = 0;  ///< 0: the system's
+  int coll_channels = 0;  ///< 0: as many as the system has
   int priority = 0;
   std::string without;
   bool json = false;
@@ -51,10 +51,10 @@ struct KernelArguments {
   PageArguments page;
 };
 
-/// Adds what belongs to one kernel ("gemm"), and what all have.
+/// Adds the options of one kernel ("gemm"), and those that all kernels have.
 void add_kernel_arguments(CLI::App& command, const std::string& kernel, KernelArguments& args);
 
-/// As understood.
+/// The options as understood.
 struct KernelOptions {
   study::KernelChoice kernel;
   gpu::Precision precision = gpu::Precision::kFp16;

@@ -1,4 +1,4 @@
-// Options that name files have the same names in all commands, so one list of them serves all.
+// Options that name files have the same names in all commands, so one list serves all of them.
 #include "cli/named_files.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,7 @@ namespace infold::cli {
 
 namespace {
 
-/// What an option of that name is given: presets or files that may build on further ones, or a file that
-/// stands for itself.
+/// The kind of value of an option: presets or files that may build on further files, or a single file.
 struct InputOption {
   std::string_view name;
   enum class Takes { kSystems, kSpec, kFile } takes;
@@ -38,19 +37,19 @@ constexpr std::array<InputOption, 5> kInputs = {{{"--system", Takes::kSystems},
                                                  {"--program", Takes::kFile},
                                                  {"--tuning", Takes::kFile}}};
 
-/// The file itself, whatever way leads to it.
+/// The file itself, whichever path leads to it.
 std::filesystem::path file_of(const std::string& path) {
   std::error_code error;
   return sim::file_behind(std::filesystem::absolute(path, error));
 }
 
-/// What is typed for an option or argument; empty if it was left out or there is none of that name.
+/// What was typed for an option or argument; empty if it was left out or does not exist.
 std::string typed(const CLI::App& command, std::string_view name) {
   const CLI::Option* option = command.get_option_no_throw(std::string(name));
   return option == nullptr || option->results().empty() ? "" : option->results().front();
 }
 
-/// The files to read that are known so far, each with who reads it.
+/// The files to read that are known so far, each with what reads it.
 class Inputs {
  public:
   struct Input {
@@ -59,7 +58,7 @@ class Inputs {
   };
   const std::vector<Input>& all() const { return all_; }
 
-  /// An option's value, read by the option itself or by the file that holds it.
+  /// The value of an option, read by the option itself or by the file that contains it.
   void add_option(std::string_view option, const std::string& value, std::string_view reader) {
     const auto* known = std::ranges::find(kInputs, option, &InputOption::name);
     if (known == kInputs.end()) return;
@@ -69,7 +68,7 @@ class Inputs {
     }
   }
 
-  /// The words of a command in a file.
+  /// The words of a command that a file contains.
   void add_words(const std::vector<std::string>& words, std::string_view reader) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i + 1 < words.size()) add_option(words[i], words[i + 1], reader);
@@ -90,7 +89,7 @@ class Inputs {
     add_words(words, reader);
   }
 
-  // What is wrong in these files the command itself says when it reads them.
+  // Errors in these files are reported by the command itself when it reads them.
   void add_study(const std::string& name) {
     constexpr std::string_view kReader = "the study";
     if (config::is_file_reference(name)) add_file(name, kReader);

@@ -1,4 +1,4 @@
-// A file that an option of the command line names, and that a command writes when it is through.
+// A file that an option of the command line names, and that a command writes at its end.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace infold::cli {
 
-/// What stands on the command line for a file to write, and where that is; empty: not asked for.
+/// The option that names a file to write, and the path it was given; empty if the file is not asked for.
 struct OutputPlace {
   std::string_view option;
   std::string path;
 };
-/// For CLI11's check(): what is wrong with it as a file to write, as far as its name says.
+/// For check() of CLI11: what is wrong with the name of a file to write, as far as can be told from the name.
 std::string refuse_no_name(const std::string& path);
 
 /// Does nothing if no file was asked for.
@@ -24,10 +24,11 @@ class NamedOutput {
   explicit NamedOutput(OutputPlace place) : place_(std::move(place)) {}
 
   bool wanted() const { return !place_.path.empty(); }
-  /// Before the simulation, so that nobody waits for a file that can not be written. kDone, or the exit code
-  /// when it has been said why not.
+  /// Call it before the simulation, so that a user does not wait for a file that cannot be written. Returns
+  /// kDone, or the exit code after the reason was printed.
   int open();
-  /// All of it. kDone, or the exit code when it has been said why not: others may still be written.
+  /// Writes everything. Returns kDone, or the exit code after the reason was printed: other files may still
+  /// be written.
   int write(std::string_view text);
 
  private:

@@ -34,13 +34,13 @@ std::string quoted(std::string_view word) {
   return text + '\'';
 }
 
-/// The word behind an option of a command line.
+/// The word that follows an option of a command line.
 std::string_view behind(const std::vector<std::string>& words, std::string_view option) {
   const auto at = std::ranges::find(words, option);
   return at == words.end() || at + 1 == words.end() ? std::string_view{} : std::string_view(*(at + 1));
 }
 
-/// A row that is the time of one message of this collective on all GPUs of a system.
+/// Whether a row is the time of one message of this collective on all GPUs of a system.
 std::optional<report::PagePublished> published_point(const study::ValidationRow& row,
                                                      const std::string& collective) {
   const std::vector<std::string> words = study::words_of(row.figure.run);
@@ -87,7 +87,7 @@ void PageWriter::add(std::string label, std::int64_t bytes, const study::FabricU
 
 std::optional<sim::TraceSpec> PageWriter::recording(std::size_t runs) const {
   if (!wanted()) return std::nullopt;
-  // Of each of a machine's counters some hundred values; no spans, which the result has already.
+  // Some hundred values of each counter are kept, and no spans, which the result contains already.
   sim::TraceSpec spec;
   spec.most_spans = spec.most_details = 0;
   spec.most_samples = 40'000 * runs;

@@ -1,4 +1,4 @@
-// --report FILE.html, which commands that print results share.
+// The option --report FILE.html, which commands that print results share.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class Option;
 
 namespace infold::cli {
 
-/// The words of the command line as a shell would take them again.
+/// The words of the command line, quoted so that a shell accepts them again.
 std::string typed_again(int argc, const char* const* argv);
 
 struct PageArguments {
@@ -25,25 +25,25 @@ struct PageArguments {
 };
 CLI::Option* add_page_argument(CLI::App& command, PageArguments& args);
 
-/// The page of one run of a command. Does nothing if none was asked for.
+/// The page of one run of a command. Does nothing if no page was asked for.
 class PageWriter {
  public:
   explicit PageWriter(const PageArguments& args) : args_(args), file_({"--report", args.file}) {}
 
-  /// Before the simulation, so that nobody waits for a page that can not be written. kDone, or the exit code
-  /// when it has been said why not.
+  /// Call it before the simulation, so that a user does not wait for a page that cannot be written. Returns
+  /// kDone, or the exit code after the reason was printed.
   int open() { return file_.open(); }
-  /// A system whose parameters are to be listed, once by name.
+  /// A system whose parameters are to be listed; each name is listed once.
   void add(const study::SystemSpec& system);
-  /// A GPU by itself, likewise.
+  /// The same for a GPU by itself.
   void add(const gpu::GpuSpec& gpu);
-  /// A machine to draw. `bytes`: of the message, 0 if there were several.
+  /// A machine to draw. `bytes` is the size of the message, 0 if there were several.
   void add(std::string label, std::int64_t bytes, const study::FabricUse& use);
-  /// What a run is to record so that the page can show it, where no trace asks for more; none without a page.
+  /// What a run must record so that the page can show it, if no trace asks for more; nothing without a page.
   std::optional<sim::TraceSpec> recording(std::size_t runs = 1) const;
-  /// What it recorded. `row`: of the result, where it has rows.
+  /// What the run recorded. `row` is the row of the result, where it has rows.
   void add(const sim::TraceRecorder& trace, std::size_t row = 0);
-  /// Published times of this collective on the systems so far, all of their GPUs taking part.
+  /// Published times of this collective on the systems so far, with all of their GPUs taking part.
   void add_published(const std::string& collective);
   /// `json` is what --json prints.
   int write(const std::string& json);

@@ -1,4 +1,4 @@
-// Drawing of the progress line.
+// Draws the progress line.
 #include "cli/progress.h"
 
 #include <fmt/format.h>

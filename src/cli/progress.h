@@ -1,4 +1,5 @@
-// A progress line on a terminal, for anything that takes over a second. Silent everywhere else.
+// A progress line on a terminal, for everything that takes more than a second. It prints nothing anywhere
+// else.
 #pragma once
 
 #include <chrono>
@@ -13,9 +14,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A share that is smaller than the one before begins something new.
+  /// A share that is smaller than the previous one begins a new task.
   void show(const std::string& what, double share);
-  /// Takes the line away, so that other output can be printed.
+  /// Removes the line, so that other output can be printed.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// How long a command took, unless its output must be the same on every run.
+// Measures how long a command took, unless its output must be the same on every run.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Loading of systems for commands.
+// Loads systems for commands.
 #include "cli/systems.h"
 
 #include <fmt/format.h>

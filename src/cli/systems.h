@@ -1,4 +1,4 @@
-// What every command that simulates shares: which systems, with which parameters changed.
+// What every command that simulates shares: which systems are used, and which parameters are changed.
 #pragma once
 
 #include <string>
@@ -19,16 +19,17 @@ sim::Result<study::SystemPtr> load_one_system(const std::string& name, const std
 /// The same for one GPU; `--set` then takes its paths only, "gpu.…".
 sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
 
-/// "a,b,c" as its parts.
+/// Splits "a,b,c" into its parts.
 std::vector<std::string> split(const std::string& list);
 
-/// For options: what is no whole number of 64 bits is refused (CLI11 takes "-1" for a large one).
+/// For options: refuses a value that is not a whole number of 64 bits (CLI11 takes "-1" for a large one).
 std::string refuse_no_seed(const std::string& typed);
 
 /// Prints results to standard output. Failures are noticed once, when the program ends (app.cpp).
 void print(std::string_view text);
 
-/// Prints to standard error. What nobody can read there is lost, and no reason to fail.
+/// Prints to standard error. If that stream cannot be written, the message is lost, but the command does not
+/// fail.
 void complain(std::string_view text);
 
 }  // namespace infold::cli

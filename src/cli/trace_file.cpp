@@ -14,7 +14,7 @@
 namespace infold::cli {
 
 namespace {
-/// Between two simulations on one time line, so that they can be told apart.
+/// The gap between two simulations on one timeline, so that they can be told apart.
 constexpr sim::Time kGap = sim::Time::us(10);
 }  // namespace
 

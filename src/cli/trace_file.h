@@ -1,4 +1,4 @@
-// --trace FILE.pftrace, which commands that simulate share.
+// The option --trace FILE.pftrace, which commands that simulate share.
 #pragma once
 
 #include <deque>
@@ -21,23 +21,23 @@ struct TraceArguments {
 };
 void add_trace_arguments(CLI::App& command, TraceArguments& args);
 
-/// The trace of one run of a command. Does nothing if none was asked for.
+/// The trace of one run of a command. Does nothing if no trace was asked for.
 class TraceWriter {
  public:
-  /// `typed`: the command line.
+  /// `typed` is the command line.
   TraceWriter(const TraceArguments& args, std::string typed)
       : args_(args), typed_(std::move(typed)), file_({"--trace", args.file}) {}
 
-  /// Before the simulation, so that nobody waits for a file that can not be written. kDone, or the exit code
-  /// when it has been said why not.
+  /// Call it before the simulation, so that a user does not wait for a file that cannot be written. Returns
+  /// kDone, or the exit code after the reason was printed.
   int open();
   bool wanted() const { return file_.wanted(); }
-  /// What each of about so many simulations is to record; none if none is wanted. Requires: open().
+  /// What each of about so many simulations must record; nothing if there is no trace. Requires: open().
   std::optional<sim::TraceSpec> spec(std::size_t runs = 1) const;
 
-  /// A simulation beside the others, from the time line's beginning on.
+  /// Adds a simulation beside the others, from the beginning of the timeline on.
   void add_beside(const std::string& label, sim::TraceRecorder trace);
-  /// One after all so far, on the same tracks where the place is the same.
+  /// Adds a simulation after all others so far, on the same tracks where the place is the same.
   void add_after(std::string place, std::string label, sim::TraceRecorder trace);
   int write();
 

@@ -1,4 +1,4 @@
-// From words to a training step.
+// Turns words into a training step.
 #include "cli/train_options.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // The options that train, compare and explain share: which model on which machine, and how gradients are
-// brought together.
+// reduced.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class App;
 
 namespace infold::cli {
 
-/// As typed.
+/// The options as typed.
 struct TrainArguments {
   std::string system = "dgx-a100";
   std::string model = "resnet50";
@@ -62,12 +62,12 @@ struct TrainArguments {
   TraceArguments trace;
 };
 
-/// As understood. What the job points to is here, so it can not be copied.
+/// The options as understood. It holds what the job points to, so it cannot be copied.
 struct TrainSetup {
   study::SystemPtr system;
   train::Model model;
   train::Graph graph;
-  study::StepJob job;  ///< its method is the first
+  study::StepJob job;  ///< its method is the first of the methods
   std::vector<study::Method> methods;
 
   TrainSetup() = default;
@@ -80,7 +80,7 @@ void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
 
 sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args);
 
-/// What a report says of a run beside its result.
+/// What a report says about a run besides its result.
 report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup);
 
 }  // namespace infold::cli

@@ -1,5 +1,5 @@
-// Systems, GPUs and models by name or file: the way from YAML to a validated spec.
-// A file may build on another (`base:`), and then holds only what differs.
+// Systems, GPUs and models by name or file: from YAML to a validated spec. A file may build on another
+// (`base:`), and then holds only what differs.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace infold::config {
 
-/// Says whether a system can be built as a whole (fabric, memory); an empty function accepts all.
+/// Checks whether a system can be built as a whole (fabric, memory); an empty function accepts all.
 using Validate = std::function<std::optional<sim::Refusal>(const study::SystemSpec&)>;
 
 struct PresetInfo {
@@ -39,7 +39,7 @@ using AnySpec = std::variant<study::SystemSpec, gpu::GpuSpec, train::Model>;
 /// A file of any kind, as its `kind:` says; also takes the name of any preset.
 sim::Result<AnySpec> load_any(std::string_view name_or_file, const Validate& validate);
 
-/// The files that loading it reads: itself, if it is a file, and those it builds on as far as they can be
+/// The files that loading reads: the file itself, if it is one, and those it builds on as far as they can be
 /// read.
 std::vector<std::string> files_behind(std::string_view name_or_file);
 

@@ -1,5 +1,5 @@
-// A base is read into the same spec first, then the file over it. The chain of files being read is kept
-// to refuse cycles and long chains; nothing is read twice at the same time.
+// A base is read into the spec first, then the file over it. The chain of files being read is kept in order
+// to refuse cycles and long chains.
 #include "config/loader.h"
 
 #include <fmt/format.h>
@@ -103,7 +103,7 @@ sim::Status Loader::read_over(const OpenFile& from, const YamlNode& reference, s
   return fill(file, spec, reading);
 }
 
-/// Reads what every file may have beside its parameters, the base first.
+/// Reads what every file may have besides its parameters, the base first.
 template <class Spec>
 void Loader::read_head(MapReader& reader, const OpenFile& file, Spec& spec, ReadContext& reading) {
   if (const YamlNode* base = reader.scalar("base")) {
@@ -135,7 +135,7 @@ sim::Status Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading)
   MapReader reader(file.root, "", reading);
   reader.take("kind");
   read_head(reader, file, spec, reading);
-  // What differs from its base does not go by the base's name.
+  // A file that differs from its base does not keep the name of the base.
   if (file.root.find("name") == nullptr) spec.name = file.source.stem;
   spec.visit(reader);
   reader.finish();
@@ -175,7 +175,8 @@ sim::Status Loader::validated(const OpenFile& file, const study::SystemSpec& spe
   if (!refusal) return {};
   const std::string message =
       refusal->path.empty() ? refusal->why : fmt::format("{}: {}", refusal->path, refusal->why);
-  // The key itself if this file has it, else the group it is in, else where it was inherited from.
+  // The position of the key if this file has it, else of the group it is in, else of the place it was
+  // inherited from.
   for (std::string path = refusal->path; !path.empty();) {
     const auto key = reading.keys.find(path);
     if (key != reading.keys.end()) return sim::fail(at(file.source.shown, key->second, message));

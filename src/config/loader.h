@@ -32,7 +32,7 @@ class Loader {
   sim::Result<gpu::GpuSpec> gpu(const OpenFile& file);
   sim::Result<train::Model> model(const OpenFile& file);
 
-  /// The files that were read, as messages name them; presets are none.
+  /// The files that were read, as messages name them; presets are not files.
   const std::vector<std::string>& files() const { return files_; }
 
  private:
@@ -48,7 +48,7 @@ class Loader {
                         const ReadContext& reading) const;
 
   Validate validate_;
-  std::vector<std::string> chain_ids_;  ///< the files being read, each referred to by the one before
+  std::vector<std::string> chain_ids_;  ///< the files being read, each named by the one before
   std::vector<std::string> chain_shown_;
   std::vector<std::string> files_;
 };

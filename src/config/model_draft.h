@@ -1,4 +1,4 @@
-// A model's file before its blocks are put in their places: the pieces of YAML, each with the file it is in.
+// The file of a model before its blocks are expanded: the pieces of YAML, each with the file it is in.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct PlacedNode {
   std::string file;
 };
 
-/// What a model's file may hold. Read over its base, a parameter or block replaces that of the same name.
+/// What the file of a model may contain. A parameter or block replaces one of the same name of the base.
 struct ModelDraft {
   std::string name;
   std::string summary;

@@ -1,5 +1,5 @@
-// Every use of a block and every layer counts against one budget, with its repetitions, before anything is
-// built: a file of a few lines can not become a model of billions.
+// Every use of a block and every layer, with its repetitions, counts against one budget before anything is
+// built, so that a file of a few lines cannot become a model of billions of layers.
 #include "config/model_expander.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ bool ModelExpander::finish(const Context& c, const ReadContext& r) {
   return fail(c, {first.place.line, first.place.column}, first.message);
 }
 
-/// A parameter may use those before it.
+/// A parameter may use the parameters before it.
 bool ModelExpander::read_parameters() {
   for (const PlacedNode& p : draft_.parameters) {
     const Context c{&p.file, &parameters_};
@@ -177,7 +177,7 @@ bool ModelExpander::expand_branches(train::Branches::Join join, const YamlNode* 
   branches.join = join;
   Context inner = c;
   ++inner.depth;
-  // With nothing but a body its list can stand there alone.
+  // If there is only a body, its list can be written directly.
   if (arguments != nullptr && arguments->kind == YamlNode::Kind::kList) {
     if (!expand_list(*arguments, inner, name, branches.body)) return false;
     out.what = std::move(branches);

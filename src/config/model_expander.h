@@ -1,4 +1,5 @@
-// From a draft to a model: blocks, repetition and expressions are worked out. Used by expand_model only.
+// From a draft to a model: expands blocks and repetition, and computes expressions. Used by expand_model
+// only.
 #pragma once
 
 #include <optional>
@@ -20,12 +21,12 @@ class ModelExpander {
   sim::Result<train::Model> run();
 
  private:
-  /// Where in the expansion a list stands.
+  /// The position of a list in the expansion.
   struct Context {
-    const std::string* file = nullptr;  ///< that the YAML is in
+    const std::string* file = nullptr;  ///< the file that contains the YAML
     const Scope* scope = nullptr;
     int depth = 0;
-    double times = 1;  ///< how often all this is repeated
+    double times = 1;  ///< how often all of this is repeated
   };
 
   bool fail(const Context& c, Position at, std::string why);

@@ -1,4 +1,4 @@
-// A study as its YAML file describes it: names, not yet the systems and models behind them.
+// A study as its YAML file describes it: the names of systems and models, which are not loaded yet.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace infold::config {
 struct StudyCase {
   std::string system;
   std::string model;
-  int gpus = 0;      ///< 0: all of the system
-  int sequence = 0;  ///< 0: the model's usual number
+  int gpus = 0;      ///< 0: all GPUs of the system
+  int sequence = 0;  ///< 0: the usual number of the model
   train::Recipe recipe;
   std::vector<study::Method> methods;  ///< empty: those of the study
   bool heavy = false;

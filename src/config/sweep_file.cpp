@@ -1,4 +1,4 @@
-// The file's keys; what is varied is known to make sense as far as no command is asked.
+// Reads the keys of the file, and checks what is varied as far as this is possible without running a command.
 #include "config/sweep_file.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ class AxesReader {
     if (column.values.empty()) {
       if (reading_.problems.empty())
         reading_.complain(node.key_at, fmt::format("axes: {} has no values", quote(node.key)));
-      column.values.emplace_back();  // so that the rest can be read
+      column.values.emplace_back();  // a placeholder, so that the rest can be read
     }
     if (!column.is_option()) check_parameter(column, node.key_at, places);
     if (!axis.columns.empty() && axis.size() != column.values.size()) {
@@ -83,7 +83,7 @@ class AxesReader {
   void read_value(const YamlNode& node, study::SweepColumn& column) {
     std::string text;
     if (node.kind != YamlNode::Kind::kScalar) {
-      // Nothing stands nowhere: point at the key instead, where there is one.
+      // An empty value has no position: point at the key instead, where there is one.
       const bool nothing = node.kind == YamlNode::Kind::kNull && node.key_at.line > 0;
       reading_.complain(nothing ? node.key_at : node.at,
                         fmt::format("axes: {}: expected a value, not {}", column.name, kind_text(node.kind)));
@@ -114,7 +114,7 @@ class AxesReader {
     column.values = std::move(*values);
   }
 
-  /// The first of a column's faults, with where it stands.
+  /// The first fault of a column, with its position.
   void check_parameter(const study::SweepColumn& column, Position key_at,
                        const std::vector<Position>& places) {
     for (std::size_t i = 0; i < column.values.size(); ++i) {

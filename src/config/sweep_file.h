@@ -1,4 +1,4 @@
-// A sweep as its YAML file describes it: the command, and what of it is varied over which values.
+// A sweep as its YAML file describes it: the command, what is varied, and over which values.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ namespace infold::config {
 struct SweepFile {
   study::Sweep sweep;
   std::string shown;              ///< the file, for messages
-  std::string stem;               ///< what to call its results
-  Position command_at;            ///< where its command stands
-  std::vector<Position> show_at;  ///< where each column to show stands
-  /// Where each value of each column stands; those of a range stand where the range does.
+  std::string stem;               ///< base name of its result files
+  Position command_at;            ///< position of its command
+  std::vector<Position> show_at;  ///< position of each column to show
+  /// Position of each value of each column; the values of a range have the position of the range.
   std::map<std::string, std::vector<Position>> value_at;
 };
 

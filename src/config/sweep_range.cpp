@@ -1,4 +1,4 @@
-// Each kind of quantity is a whole number of its smallest unit, so a range is one of integers.
+// Each kind of quantity is a whole number of its smallest unit, so a range is a range of integers.
 #include "config/sweep_range.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace infold::config {
 
 namespace {
 
-/// What a kind of quantity needs: text to a whole number, and back.
+/// What a kind of quantity needs: conversion from text to a whole number, and back.
 struct Kind {
   std::optional<std::int64_t> (*parse)(std::string_view text);
   std::string (*format)(std::int64_t value);

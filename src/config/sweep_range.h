@@ -13,8 +13,8 @@ namespace infold::config {
 struct RangeText {
   std::string_view from;
   std::string_view to;
-  std::string_view step;    ///< empty: there is a factor
-  std::string_view factor;  ///< a whole number from 2 on
+  std::string_view step;    ///< empty if there is a factor
+  std::string_view factor;  ///< a whole number, at least 2
 };
 
 /// Whole numbers, sizes, times, rates or clocks, all of a kind; both ends are included if they are met.

@@ -1,4 +1,4 @@
-// The rows' keys, and that they make sense together.
+// Reads the keys of the rows, and checks that they make sense together.
 #include "config/validation_file.h"
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
   reader.words("instead", kLongestName, c.instead);
   reader.finish();
   need(node, {"set", "about"}, reading);
-  study::SystemSpec any;  // whether there is such a number, whatever it is, or such a policy
+  study::SystemSpec any;  // used only to check whether there is such a number or such a policy
   if (const YamlNode* set = node.find("set"); set != nullptr && !c.path.empty()) {
     const std::string value = c.instead.empty() ? "100%" : c.instead;
     if (const auto applied = apply_override(any, fmt::format("{}={}", c.path, value)); !applied) {
@@ -106,7 +106,7 @@ study::CalibratedConstant read_constant(const YamlNode& node, const std::string&
   return c;
 }
 
-/// The elements of a list that has some; none if the key is not there or wrong.
+/// The elements of a list that is not empty; none if the key is absent or wrong.
 std::span<const YamlNode> list(const YamlNode* node, std::string_view key, ReadContext& reading) {
   if (node == nullptr) return {};
   if (node->kind != YamlNode::Kind::kList || node->children.empty()) {

@@ -1,4 +1,4 @@
-// Adding up partial sums in rank order, whatever order they came in, and reminding.
+// Adds up partial sums in rank order, whatever order they came in, and sends reminders.
 #include "inc/fallback_reducer.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void FallbackReducer::receive(const net::Packet& partial) {
   const Tag tag = Tag::of(partial.flow);
   std::uint32_t id = index_.find(key);
   if (id == KeyIndex::kNone) {
-    // A place whose timer is still to come is not used again: the timer could not tell.
+    // A slot whose timer has not fired yet is not used again: the timer could not tell the difference.
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(works_.size()));
       works_.emplace_back();
@@ -42,7 +42,8 @@ void FallbackReducer::receive(const net::Packet& partial) {
   }
   Work& w = works_[id];
   w.count = static_cast<std::uint16_t>(w.count + tag.count);
-  // Something came: more may be on its way, and if not it is asked for as at first.
+  // Something arrived, so more may be in flight. If not, the reminders start again from the shortest
+  // interval.
   w.due = events_.now() + spec_.remind_after;
   w.wait = spec_.remind_after;
   w.reminded = 0;
@@ -81,7 +82,8 @@ void FallbackReducer::handle(std::uint32_t id) {
     w.wait = w.wait * 2;
     w.due = events_.now() + w.wait;
     if (++w.reminded == kMostReminders)
-      return;  // somebody never contributed: who runs out of events will see
+      return;  // a rank never contributed; the run ends when the queue is empty, and its report names the
+               // rank
   }
   set_timer(id);
 }

@@ -1,9 +1,9 @@
-// A GPU's side of sums that the switches could not finish: it adds up what they send home, and asks for the
-// rest when that is slow to come.
+// The part of a GPU that finishes sums that the switches could not: it adds up what they send to it as home
+// GPU, and asks for the rest when that does not arrive.
 //
-// A switch that gave a contribution away can not know that what it still has is all there will be; only the
-// home GPU sees that the ranks are not complete. So it reminds the switches, less and less often, until they
-// are.
+// A switch that gave a contribution away cannot know that what it still holds is all there will be. Only the
+// home GPU sees that ranks are missing. So it reminds the switches, less and less often, until the sum is
+// complete.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class FallbackReducer final : public sim::Handler {
  public:
   class Client {
    public:
-    /// Every rank's contribution to this block is in; `values` are empty when packets carry none. The
-    /// client now sends it to who wants it, e.g. as a multicast.
+    /// The contribution of every rank to this block has arrived; `values` is empty when packets carry none.
+    /// The client now sends the sum to the receivers, for example as a multicast.
     virtual void sum_finished(RegionId region, std::uint32_t offset, std::uint16_t payload,
                               std::span<const std::byte> values) = 0;
 
@@ -37,9 +37,9 @@ class FallbackReducer final : public sim::Handler {
   FallbackReducer(net::NodeId gpu, std::uint32_t sender, const IncSpec& spec, sim::EventQueue& events,
                   net::Network& network, const Regions& regions, net::Payloads* payloads, Client& client);
 
-  /// A packet of kind partial is here. Takes its values.
+  /// A packet of kind partial has arrived. Takes its values.
   void receive(const net::Packet& partial);
-  /// Sums that are not finished.
+  /// Number of sums that are not finished.
   std::size_t open() const { return index_.size(); }
   std::uint64_t partials = 0;
   std::uint64_t reminders = 0;
@@ -55,8 +55,8 @@ class FallbackReducer final : public sim::Handler {
     std::uint16_t payload = 0;
     std::uint16_t count = 0;
     bool open = false;
-    int reminded = 0;          // times since something came
-    std::uint32_t timers = 0;  // events still to come for this place
+    int reminded = 0;          // reminders since the last arrival
+    std::uint32_t timers = 0;  // events that are still scheduled for this slot
     sim::Time wait;
     sim::Time due;
     std::vector<Piece> pieces;

@@ -1,5 +1,5 @@
-// The reduction unit of a switch as a user writes it down: its sizes, its rates, and a policy for each hard
-// case.
+// The reduction unit of a switch as a user writes it down: its sizes, its rates, and a policy for each
+// difficult case.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Finds a number by its key: open addressing, no allocation once it has grown to its working size.
+// Finds a number by its key, with open addressing. It does not allocate once it has grown to its working
+// size.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class KeyIndex {
   void remove(Key key) {
     std::size_t hole = start(key);
     while (slots_[hole].key != key || slots_[hole].value == kNone) hole = next(hole);
-    // What stands behind the hole and would not be found any more moves into it.
+    // An entry behind the hole that would no longer be found moves into the hole.
     for (std::size_t i = next(hole); slots_[i].value != kNone; i = next(i)) {
       const std::size_t wanted = start(slots_[i].key);
       if (((i - wanted) & mask()) < ((i - hole) & mask())) continue;
@@ -59,7 +60,7 @@ class KeyIndex {
       if (s.value != kNone) add(s.key, s.value);
     }
   }
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::vector<Slot> slots_;  // the size is a power of two, and the table is at most half full
   std::size_t used_ = 0;
 };
 

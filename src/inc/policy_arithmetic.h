@@ -45,7 +45,7 @@ class Sum {
   std::vector<std::byte> widened_;
 };
 
-/// Whether the contribution of these ranks may be added now. `turn`: lowest rank not yet added.
+/// Whether the contribution of these ranks may be added now. `turn` is the lowest rank that is not added yet.
 constexpr bool has_turn(SumOrder policy, std::uint16_t first_rank, std::uint16_t turn) {
   return policy == SumOrder::kArrival || first_rank == turn;
 }

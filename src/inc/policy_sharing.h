@@ -1,4 +1,5 @@
-// How collectives under way share a port's table: one table for all, or an equal part for each job or bucket.
+// How collectives in progress share the table of a port: one table for all, or an equal part for each job or
+// bucket.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ constexpr std::uint32_t partition_of(Sharing sharing, int job, RegionId bucket) 
   return 0;
 }
 
-/// Entries that one part may have: an equal share, and one in any case.
+/// Entries that one part may have: an equal share, and at least one.
 constexpr std::uint32_t quota(std::uint32_t capacity, std::uint32_t partitions) {
   return std::max(capacity / partitions, std::uint32_t{1});
 }

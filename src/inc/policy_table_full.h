@@ -6,12 +6,12 @@
 namespace infold::inc {
 
 enum class OnFull : std::uint8_t {
-  kWait,      ///< in its input buffer, which it keeps full: the pressure spreads to its sender
-  kPassHome,  ///< as it is; its home GPU adds it
-  kMakeRoom,  ///< by sending the oldest partial sum home
+  kWait,      ///< it waits in its input buffer, which stays full: the pressure spreads to its sender
+  kPassHome,  ///< it is sent on as it is, and its home GPU adds it
+  kMakeRoom,  ///< the oldest partial sum is sent to its home GPU to make room
 };
 
-/// `can_evict`: there is a partial sum that is not finished yet, and room to send it from.
+/// `can_evict`: there is a partial sum that is not finished yet, and there is room to send it from.
 constexpr OnFull on_full(TableFull policy, bool can_evict) {
   switch (policy) {
     case TableFull::kStall:

@@ -1,8 +1,9 @@
-// The reduction tables of one switch: a table a port, each with room for so many entries. An entry is a sum
-// under way: its key, who contributed, the partial sum; ages are the order of a list.
+// The reduction tables of one switch: one table per port, each with room for a number of entries. An entry is
+// a sum in progress: its key, which ranks have contributed, and the partial sum. The order of a list gives
+// the ages.
 //
-// Invariants: an entry is in the index and in its port's list of ages from add to remove; a port never has
-// more entries than it has room for.
+// Invariants: an entry is in the index and in the list of ages of its port from add to remove; a port never
+// has more entries than it has room for.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace infold::inc {
 using EntryId = std::uint32_t;
 inline constexpr EntryId kNoEntry = KeyIndex::kNone;
 
-/// A packet that keeps its place in an input buffer.
+/// A packet that keeps its space in an input buffer.
 struct Held {
   net::Packet packet;
   net::Link* in = nullptr;
@@ -39,17 +40,17 @@ struct Entry {
   std::uint16_t from_above = kNobody;  ///< lowest rank of the contribution that comes from above
   bool push = true;
   bool complete = false;
-  sim::Time summed;         ///< when the ALUs are done with what has come
-  std::vector<Held> early;  ///< came before their turn
+  sim::Time summed;         ///< when the ALUs are done with everything that has arrived
+  std::vector<Held> early;  ///< contributions that came before their turn
   sim::Time early_since;
   Sum sum;
-  std::array<std::uint64_t, kMostMembers / 64> came{};  ///< a bit a rank; whom the watchdog need not name
+  std::array<std::uint64_t, kMostMembers / 64> came{};  ///< one bit per rank; the watchdog names the others
   EntryId older = kNoEntry;
   EntryId newer = kNoEntry;
 
   std::uint32_t offset() const { return static_cast<std::uint32_t>(key); }
   bool has(std::uint16_t rank) const { return (came[rank / 64U] >> (rank % 64U) & 1U) != 0; }
-  /// The lowest rank of the contributions that are still to come; kNobody when all are there.
+  /// The lowest rank whose contribution is still to come; kNobody when all have arrived.
   std::uint16_t turn() const {
     std::uint16_t lowest = from_above != kNobody && !has(from_above) ? from_above : kNobody;
     for (const TreeNode::Child& c : node->children) {
@@ -119,8 +120,8 @@ class ReductionTable {
     e.newer = free_;
     free_ = id;
   }
-  /// The oldest entry of a part of a port's table that a partial sum can be taken from; kNoEntry if none.
-  /// Requires for `of_partition`: false means any part.
+  /// The oldest entry of a part of a port's table whose partial sum can be evicted; kNoEntry if there is
+  /// none. If `of_partition` is false, any part is searched.
   EntryId oldest_partial(std::uint32_t port, bool of_partition, std::uint32_t partition) const {
     for (EntryId id = ports_[port].oldest; id != kNoEntry; id = entries_[id].newer) {
       const Entry& e = entries_[id];
@@ -141,7 +142,7 @@ class ReductionTable {
     EntryId oldest = kNoEntry;
     EntryId youngest = kNoEntry;
     std::uint64_t peak = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_partition;  // few
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_partition;  // a list, because there are few
     std::uint32_t used_by(std::uint32_t partition) const {
       for (const auto& [number, used_there] : by_partition) {
         if (number == partition) return used_there;

@@ -1,4 +1,4 @@
-// What a unit is made of, and where its packets and events go.
+// The parts of a unit, and where its packets and events go.
 #include "inc/reduction_unit.h"
 
 #include <fmt/format.h>
@@ -100,7 +100,7 @@ void ReductionUnit::who_waits(std::vector<std::string>& out) const {
       std::string missing;
       int named = 0;
       for (const TreeNode::Child& c : e.node->children) {
-        if (!e.push && e.node->parent != nullptr) break;  // not only those below are missing
+        if (!e.push && e.node->parent != nullptr) break;  // more ranks may be missing
         if (e.has(c.first)) continue;
         if (++named <= kMostNamed)
           missing += fmt::format("{} {}", named == 1 ? "; nothing from" : ",", network_.name(c.node));

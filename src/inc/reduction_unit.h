@@ -1,9 +1,9 @@
-// The reduction unit of one switch: sums contributions that are pushed or asked for, spreads results and
-// multicasts, and has a policy for each hard case (inc/policy_*.h).
+// The reduction unit of one switch. It sums contributions that are pushed or asked for, copies results and
+// multicasts to all members, and has a policy for each difficult case (inc/policy_*.h).
 //
-// A packet for the unit keeps its place in its input buffer until the ALUs have taken it or, if it is passed
-// on, until every copy has left. What finds no room therefore fills its input buffer, and the pressure
-// spreads back to its sender over credits, as in any switch.
+// A packet for the unit keeps its space in its input buffer until the ALUs have taken it or, if it is passed
+// on, until every copy has left. A packet that finds no room therefore fills its input buffer, and the
+// pressure spreads back to its sender over credits, as in any switch.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace infold::inc {
 
 class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
  public:
-  /// `payloads`: null when packets carry no values.
+  /// `payloads` is null when packets carry no values.
   ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQueue& events, net::Network& network,
                 const Regions& regions, net::Payloads* payloads);
 
@@ -34,8 +34,8 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     std::uint64_t contributions = 0;  ///< added to a sum
     std::uint64_t results = 0;        ///< sums that were completed
     std::uint64_t stalls = 0;         ///< contributions and requests that had to wait for room
-    std::uint64_t evictions = 0;      ///< partial sums sent home
-    std::uint64_t bypasses = 0;       ///< contributions sent home unsummed
+    std::uint64_t evictions = 0;      ///< partial sums sent to home GPUs
+    std::uint64_t bypasses = 0;       ///< contributions sent to home GPUs unsummed
   };
   net::NodeId chip() const { return chip_; }
   std::size_t ports() const { return ports_.size(); }
@@ -47,7 +47,7 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   std::uint64_t entries_in_use() const;
   /// Packets that wait for room in a table now, over all ports.
   std::uint64_t packets_stalled() const { return stalled_.packets(); }
-  /// No entry, no packet held, no acknowledgement awaited.
+  /// Whether there is no entry, no held packet and no outstanding acknowledgement.
   bool drained() const;
   /// "switch2 port 3: block 4096 of region 0 has 7 of 16 contributions; rank 5, 6, ... not there" for each.
   void who_waits(std::vector<std::string>& out) const;
@@ -58,22 +58,22 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     kLeft,
     kPatience,
     kRemind
-  };  // in the top bits; what it concerns below
+  };  // stored in the top bits; the bits below say what it concerns
   static constexpr int kEventShift = 28;
 
   struct Port {
     sim::Time alu_free;
     sim::Bytes results;                 // bytes in its result buffer
-    net::RingBuffer<EntryId> complete;  // sums that wait for room there
+    net::RingBuffer<EntryId> complete;  // complete sums that wait for room in the result buffer
     bool patience_running = false;
     PortCounters counters;
   };
-  /// On its way here, with an event for its arrival.
+  /// A packet on its way to the unit, with an event for its arrival.
   struct Reminder {
     net::Packet packet;
     net::NodeId from = 0;
   };
-  /// Acknowledgements of a multicast that are still to come, and where to report when they are there.
+  /// The acknowledgements of a multicast that are still to come, and where to report when all have arrived.
   struct Gather {
     Key key = 0;
     std::uint32_t left = 0;
@@ -132,8 +132,8 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   net::Link& towards(net::NodeId gpu, std::uint16_t way) const {
     return network_.link(network_.routes().next(chip_, gpu, way));
   }
-  /// Sums that are pushed are spread over the ports by a hash of the block's number; every round of blocks
-  /// uses each port once.
+  /// Sums that are pushed are spread over the ports by a hash of the number of the block; every round of
+  /// blocks uses each port once.
   std::uint32_t home_port(const net::Packet& packet) const;
   const TreeNode& node_of(const Region& region, std::uint16_t way) const {
     return region.tree(way).at(chip_);

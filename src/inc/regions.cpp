@@ -1,4 +1,4 @@
-// Registering regions: a tree for each way, and a home for each block.
+// Registers regions: a tree for each route, and a home GPU for each block.
 #include "inc/regions.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace infold::inc {
 
 Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(network), spec_(spec) {
-  // Ways differ by the lane they leave a GPU by and, with a second stage of switches, by the link up.
+  // Routes differ by the lane on which they leave a GPU and, with a second stage of switches, by the link up.
   std::size_t ups = 1;
   for (const auto& link : network.links()) {
     if (link->from() < network.gpus()) continue;
@@ -51,7 +51,7 @@ sim::Result<RegionId> Regions::add(RegionPlan plan) {
     }
     region->trees_.push_back(std::move(*tree));
   }
-  // Whole packets for every rank; the last ones may have less, or none.
+  // Every rank gets whole packets; the last ranks may get fewer, or none.
   region->packet_ = plan.block > sim::Bytes{} ? plan.block.count() : spec_.payload.count();
   INFOLD_CHECK(region->packet_ <= spec_.payload.count(), "an entry has room for a packet");
   const std::int64_t packet = region->packet_ * plan.burst;

@@ -1,8 +1,8 @@
-// Regions: ranges of addresses that mean a group of GPUs rather than one (the multicast table), and the trees
-// of switches along which a block of such a range is summed and spread.
+// Regions: ranges of addresses that stand for a group of GPUs instead of one (the multicast table), and the
+// trees of switches along which a block of such a range is summed and distributed.
 //
-// A block's address picks its way through the fabric, the same for every member. The switches on the members'
-// ways form a tree: its leaves are the members, its root is where all ways have met.
+// The address of a block selects its route through the fabric, the same for every member. The switches on the
+// routes of the members form a tree: its leaves are the members, and its root is where all routes have met.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@
 
 namespace infold::inc {
 
-/// Who gets the sums of what is pushed.
+/// Which ranks get the sums of what is pushed.
 enum class ResultTo : std::uint8_t { kAll, kHome };
 
 struct RegionPlan {
   std::vector<net::NodeId> members;  ///< GPUs in rank order
   sim::Bytes bytes;
-  std::uint64_t address = 0;  ///< of its first byte; picks the ways
+  std::uint64_t address = 0;  ///< address of its first byte; selects the routes
   sim::DataType type = sim::DataType::kFp32;
   sim::ReduceOp op = sim::ReduceOp::kSum;
   ResultTo result_to = ResultTo::kAll;
   int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
-  int job = 0;       ///< for sharing tables by job
-  sim::Bytes block;  ///< of one packet, at most inc.payload, which it is if 0
-  int burst = 1;     ///< so many packets travel, and are summed, as one; each still counts
-  sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank, again and again; 0: one each
+  int job = 0;       ///< number of the job, for sharing tables by job
+  sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
+  int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
+  sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank
 };
 
-/// One switch of a tree: whom it has below, and which link goes up.
+/// One switch of a tree: which nodes are below it, and which link goes up.
 struct TreeNode {
   struct Child {
     net::NodeId node = 0;
@@ -49,13 +49,13 @@ struct TreeNode {
   std::uint16_t first_elsewhere = 0;  ///< lowest rank that is not below it, where there is one
 
   std::uint16_t first() const { return children.front().first; }
-  /// Index of the child that `node` is; children.size() when it is none.
+  /// Index of the child `node`; children.size() when it is not a child.
   std::size_t child(net::NodeId node) const;
 };
 
 class Tree {
  public:
-  /// Empty when the ways do not meet.
+  /// Returns nothing when the routes do not meet.
   static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
                                   std::uint16_t way);
   /// Requires: the switch belongs to it.
@@ -67,7 +67,7 @@ class Tree {
 
  private:
   net::NodeId gpus_ = 0;
-  std::vector<TreeNode> nodes_;       // the root last
+  std::vector<TreeNode> nodes_;       // the root is last
   std::vector<std::uint16_t> index_;  // by switch
 };
 
@@ -75,7 +75,7 @@ class Region {
  public:
   RegionId id = 0;
   RegionPlan plan;
-  std::uint32_t partition = 0;  ///< whose part of a table it uses (inc/policy_sharing.h)
+  std::uint32_t partition = 0;  ///< the part of a table that it uses (inc/policy_sharing.h)
 
   int members() const { return static_cast<int>(plan.members.size()); }
   int home_rank(std::uint32_t offset) const {
@@ -86,13 +86,13 @@ class Region {
     return plan.members[static_cast<std::size_t>(home_rank(offset))];
   }
   const Tree& tree(std::uint16_t way) const { return trees_[way]; }
-  /// Packets that so many bytes, or a request for them, stand for.
+  /// The number of packets that so many bytes, or a request for them, stand for.
   std::uint16_t packets(std::int64_t bytes) const {
     return static_cast<std::uint16_t>(bytes <= packet_ ? 1 : (bytes + packet_ - 1) / packet_);
   }
-  /// Entries that a block takes in a table.
+  /// Number of entries that a block takes in a table.
   std::uint32_t weight() const { return static_cast<std::uint32_t>(plan.burst); }
-  /// Bytes of one packet or burst, and bytes that one rank is home of in a row.
+  /// Bytes of one packet or burst, and the bytes in a row that one rank is home of.
   std::uint32_t block() const { return block_; }
   std::uint32_t part() const { return part_; }
 
@@ -114,13 +114,13 @@ class Regions {
   void remove(RegionId id);
   const Region& operator[](RegionId id) const { return *regions_[id]; }
   bool exists(RegionId id) const { return id < regions_.size() && regions_[id] != nullptr; }
-  /// The way of a block: what its packets have as their spread value.
+  /// The route of a block: the spread value of its packets.
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
     return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
   }
-  /// So many ways differ.
+  /// The number of different routes.
   std::uint16_t ways() const { return ways_; }
-  /// Into how many parts tables are divided, one at least (inc/policy_sharing.h).
+  /// The number of parts that tables are divided into, at least one (inc/policy_sharing.h).
   std::uint32_t partitions() const { return active_partitions_ == 0 ? 1 : active_partitions_; }
 
  private:
@@ -129,7 +129,7 @@ class Regions {
   const net::Network& network_;
   const IncSpec& spec_;
   std::uint16_t ways_ = 1;
-  std::size_t next_ = 0;  // where the search for a free place begins
+  std::size_t next_ = 0;  // where the search for a free slot begins
   std::uint32_t active_partitions_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
 };

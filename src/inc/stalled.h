@@ -1,5 +1,5 @@
-// Packets that wait for room in a port's table: those of one sum together, first come first served. They keep
-// their places in the input buffers.
+// Packets that wait for room in the table of a port. Those of one sum are grouped, and groups are served
+// first come, first served. The packets keep their space in the input buffers.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Stalled {
 
   bool any(std::uint32_t port) const { return ends_[port].first != KeyIndex::kNone; }
   std::uint32_t first(std::uint32_t port) const { return ends_[port].first; }
-  /// That wait, over all ports.
+  /// The number of packets that wait, over all ports.
   std::uint64_t packets() const {
     std::uint64_t sum = 0;
     for (const Ends& e : ends_) {
@@ -56,7 +56,7 @@ class Stalled {
     }
     groups_[id].packets.push_back(held);
   }
-  /// The group's packets go to `out`; it is no more.
+  /// Appends the packets of the group to `out` and removes the group.
   void remove(std::uint32_t id, std::vector<Held>& out) {
     Group& g = groups_[id];
     out.swap(g.packets);

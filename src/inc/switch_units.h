@@ -13,7 +13,7 @@
 
 namespace infold::inc {
 
-/// What the network must know of units that are built to this spec.
+/// What the network must know about units that are built to this spec.
 net::InNetwork in_network(const IncSpec& spec);
 
 /// Why a fabric can not have units like these, if so. Asks nothing of fabrics that have no switches unless
@@ -31,7 +31,7 @@ class SwitchUnits {
   const IncSpec& spec() const { return spec_; }
 
   struct Totals {
-    std::uint64_t table_peak_entries = 0;  ///< of the port that had most
+    std::uint64_t table_peak_entries = 0;  ///< of the port that had the most entries
     std::uint64_t contributions = 0;
     std::uint64_t results = 0;
     std::uint64_t stalls = 0;

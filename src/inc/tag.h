@@ -1,4 +1,4 @@
-// What in-network packets say in Packet::flow: which region, and whose contributions they carry.
+// The meaning of Packet::flow in in-network packets: which region, and whose contributions they carry.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Tag {
   }
 };
 
-/// What an entry is found by: region and offset.
+/// The key of an entry: region and offset.
 using Key = std::uint64_t;
 constexpr Key key_of(RegionId region, std::uint32_t offset) {
   return static_cast<Key>(region) << 32 | offset;

@@ -1,4 +1,4 @@
-// Grows the tree of one way: from every member up, switch by switch, until all are at the same one.
+// Builds the tree of one route: from every member up, switch by switch, until all are at the same switch.
 #include <algorithm>
 #include <map>
 
@@ -19,7 +19,7 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
   const auto next = [&](net::NodeId from, net::NodeId to) -> net::Link& {
     return network.link(routes.next(from, to, way));
   };
-  // The switches of one level, and the ranks below each.
+  // The switches of one level, and the ranks below each of them.
   struct Level {
     TreeNode node;
     std::vector<std::uint16_t> ranks;
@@ -27,7 +27,7 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
   std::map<net::NodeId, Level> level;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     const net::NodeId chip = network.lane_of(members[rank], way).to();
-    if (chip < gpus) return std::nullopt;  // no switch there
+    if (chip < gpus) return std::nullopt;  // there is no switch at this place
     Level& l = level[chip];
     const auto r = static_cast<std::uint16_t>(rank);
     l.node.children.push_back({members[rank], &next(chip, members[rank]), r, 1});
@@ -45,7 +45,7 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
       std::sort(node.children.begin(), node.children.end(),
                 [](const auto& a, const auto& b) { return a.first < b.first; });
       if (!root) {
-        // Any member that is not below shows the way up.
+        // Any member that is not below this switch gives the route up.
         std::uint16_t other = 0;
         while (std::find(l.ranks.begin(), l.ranks.end(), other) != l.ranks.end()) ++other;
         node.first_elsewhere = other;

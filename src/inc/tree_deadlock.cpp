@@ -1,4 +1,4 @@
-// Collects the waits of trees and of routes, and looks for a circle (Dally and Seitz).
+// Collects the waits of trees and of routes, and searches for a cycle (Dally and Seitz).
 #include "inc/tree_deadlock.h"
 
 #include <fmt/format.h>
@@ -23,16 +23,16 @@ void add_tree(const Tree& tree, Waits& waits) {
       // Contributions, requests and multicasts go up; requests and multicasts turn down to the others.
       if (node.parent != nullptr) waits[up].insert(node.parent->id());
       for (const TreeNode::Child& to : node.children) {
-        // To a GPU they go back as well, and end there; a switch does not get its own back.
+        // To a GPU they also go back, and end there; a switch does not get its own packets back.
         if (to.node != from.node) waits[up].insert(to.out->id());
       }
-      // From above everything goes down.
+      // Everything that comes from above goes down.
       if (node.parent != nullptr) waits[back(node.parent->id())].insert(from.out->id());
     }
   }
 }
 
-/// Partial sums, writes, acknowledgements: on the ways of ordinary packets.
+/// Partial sums, writes and acknowledgements use the routes of ordinary packets.
 void add_routes(const net::Network& network, Waits& waits) {
   const net::Routes& routes = network.routes();
   for (int from = 0; from < network.nodes(); ++from) {

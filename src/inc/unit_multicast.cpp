@@ -1,4 +1,5 @@
-// Multicast: one packet in, one to every member out, and their acknowledgements gathered into one.
+// Multicast: one packet comes in, one copy goes to every member, and their acknowledgements are gathered into
+// one.
 #include "inc/reduction_unit.h"
 
 namespace infold::inc {
@@ -36,7 +37,7 @@ void ReductionUnit::multicast(const net::Packet& packet, net::Link& in) {
   }
 }
 
-/// Known of before it is here, as every control packet.
+/// The unit knows of it before it arrives, as of every control packet.
 void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
   if (packet.kind == net::PacketKind::kReminder) {
     if (free_reminders_.empty()) {
@@ -50,7 +51,7 @@ void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
   }
   const Key key = key_of(packet);
   const std::uint32_t id = gather_index_.find(key);
-  // Results are acknowledged too, as every write is, but nobody waits for that.
+  // Results are acknowledged too, like every write, but nothing waits for these acknowledgements.
   if (id == KeyIndex::kNone || gathers_[id].packet.flow != packet.flow) return;
   Gather& g = gathers_[id];
   g.latest = sim::max(g.latest, packet.arrives);
@@ -67,14 +68,14 @@ void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
   send(ack, *g.back, Outgoing::kNone, g.latest);
 }
 
-/// A finished sum from the root, for everybody below.
+/// A finished sum from the root, for every member below.
 void ReductionUnit::spread_result(const net::Packet& packet, net::Link& in) {
   const TreeNode& node = node_of(region_of(packet), packet.spread);
   const std::uint16_t slot = hold(packet, in, static_cast<int>(node.children.size()));
   for (const TreeNode::Child& c : node.children) send(packet, *c.out, slot, events_.now());
 }
 
-/// Tells a GPU that its contribution is the switch's from now on.
+/// Tells a GPU that the switch has taken its contribution.
 void ReductionUnit::acknowledge(const net::Packet& packet, net::Link& in, sim::Time at) {
   net::Packet ack;
   ack.kind = net::PacketKind::kUnitAck;

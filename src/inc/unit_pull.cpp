@@ -1,5 +1,5 @@
-// Pull: a GPU asks for the sum of a block; the switches ask every member in its name and sum the replies on
-// their way back. The requester's first switch must have an entry, others sum if they have room.
+// Pull: a GPU asks for the sum of a block. The switches ask every member on its behalf and sum the replies on
+// their way back. The first switch of the requester must have an entry; others sum if they have room.
 #include "inc/policy_levels.h"
 #include "inc/reduction_unit.h"
 
@@ -45,7 +45,8 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::
   return id;
 }
 
-/// Passes a request on to everybody but who sent it; to the requester's own GPU too, which has a share.
+/// Passes a request on to every node except the one that sent it, but also to the requesting GPU, which has a
+/// contribution of its own.
 void ReductionUnit::ask_members(const net::Packet& packet, net::Link& in) {
   const TreeNode& node = node_of(region_of(packet), packet.spread);
   const bool from_above = node.child(in.from()) == node.children.size();
@@ -66,7 +67,7 @@ void ReductionUnit::reply(const net::Packet& packet, net::Link& in) {
     return take(id, packet, in);
   }
   net::Link& out = towards(region_of(packet).home(packet.offset), packet.spread);
-  if (out.to() < network_.gpus()) return pass_home({packet, &in});  // its entry went home before it came
+  if (out.to() < network_.gpus()) return pass_home({packet, &in});  // its entry was evicted before
   send(packet, out, hold(packet, in, 1), events_.now());
 }
 

@@ -1,4 +1,4 @@
-// Push: GPUs send contributions unasked; the switch where all have come sends the sum to everybody.
+// Push: GPUs send contributions unasked; the switch where all have arrived sends the sum to every member.
 #include "inc/policy_levels.h"
 #include "inc/policy_table_full.h"
 #include "inc/reduction_unit.h"
@@ -17,7 +17,7 @@ void ReductionUnit::push(const net::Packet& packet, net::Link& in) {
   const std::uint32_t port = home_port(packet);
   if (const EntryId id = table_.find(key); id != kNoEntry) return take(id, packet, in);
   if (stalled_.find(key) != KeyIndex::kNone) return stall(packet, in, port, true);
-  // Those who wait already come first, unless what they wait for is another part of the table.
+  // Contributions that already wait come first, unless they wait for another part of the table.
   const bool first = !stalled_.any(port) || spec_.sharing != Sharing::kShared;
   if (first && (room_for(port, region) || make_room(port, region)))
     return take(open_push(packet, port), packet, in);
@@ -43,12 +43,12 @@ void ReductionUnit::pass_home(const Held& held) {
   net::Packet p = held.packet;
   p.kind = net::PacketKind::kPartial;
   send_routed(p, region_of(p).home(p.offset), hold(held.packet, *held.in, 1), events_.now());
-  // Who asked for a reply waits for the sum; its sender waits for nothing.
+  // For a reply, the requester waits for the sum; the sender of the reply waits for nothing.
   if (held.packet.kind == net::PacketKind::kReduceWrite && held.in->from() < network_.gpus())
     acknowledge(held.packet, *held.in, events_.now());
 }
 
-/// Sends what an entry has to its home GPU, which will finish the sum. Requires: result_room(its port).
+/// Sends the partial sum of an entry to its home GPU, which finishes it. Requires: result_room(its port).
 void ReductionUnit::evict(EntryId id) {
   Entry& e = table_[id];
   ++ports_[e.port].counters.evictions;
@@ -67,9 +67,9 @@ void ReductionUnit::evict(EntryId id) {
   table_.remove(id);
 }
 
-/// The home GPU of a block lacks something: every switch of the tree sends it what it has.
+/// The home GPU of a block is missing contributions: every switch of the tree sends it what it holds.
 void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
-  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // all was over while it was under way
+  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // the collective has ended meanwhile
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const bool from_above = node.child(from) == node.children.size();
@@ -91,7 +91,7 @@ void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
   }
 }
 
-/// Sees to it that somebody looks after whoever waits at this port.
+/// Makes sure that an event will check the packets that wait at this port.
 void ReductionUnit::watch_patience(std::uint32_t port) {
   if (ports_[port].patience_running) return;
   ports_[port].patience_running = true;
@@ -99,8 +99,8 @@ void ReductionUnit::watch_patience(std::uint32_t port) {
                    kPatience << kEventShift | port);
 }
 
-/// Who has waited too long, for room or for its turn, goes home: whatever blocks it may wait for what stands
-/// behind it in its input buffer.
+/// A packet that has waited too long, for room or for its turn, goes to its home GPU: what blocks it may
+/// itself wait for a packet behind it in its input buffer.
 void ReductionUnit::lose_patience(std::uint32_t port) {
   ports_[port].patience_running = false;
   const sim::Time limit = events_.now() - spec_.patience;

@@ -1,11 +1,11 @@
-// Copies on their way out: each keeps what it was made of until the last of them has left.
+// Copies on their way out: each keeps the packet or sum it was made of until the last copy has left.
 #include <cstring>
 
 #include "inc/reduction_unit.h"
 
 namespace infold::inc {
 
-/// The packet stays in its input buffer until so many copies have left.
+/// Keeps the packet in its input buffer until so many copies have left.
 std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::Link& in, int copies) {
   const std::uint16_t slot = outgoing_.take();
   outgoing_[slot].held = {packet, &in};
@@ -23,7 +23,7 @@ std::uint16_t ReductionUnit::hold_result(std::uint32_t port, std::uint16_t paylo
   return slot;
 }
 
-/// Sends a copy with values of its own: those of the packet it was made of, or the sum in scratch_.
+/// Sends a copy with its own values: those of the packet it was made of, or the sum in scratch_.
 void ReductionUnit::send(net::Packet packet, net::Link& out, std::uint16_t slot, sim::Time ready) {
   packet.source = slot;
   packet.destination = out.to();
@@ -44,7 +44,7 @@ void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
   const Outgoing::Slot& s = outgoing_[slot];
   const bool sum = s.held.in == nullptr;
   const std::size_t size = sum ? scratch_.size() : (*payloads_)[s.held.packet.values].size();
-  packet.values = payloads_->take(size);  // may move what was there
+  packet.values = payloads_->take(size);  // this may move existing values
   const std::byte* from = sum ? scratch_.data() : (*payloads_)[s.held.packet.values].data();
   std::memcpy((*payloads_)[packet.values].data(), from, size);
 }
@@ -64,7 +64,7 @@ void ReductionUnit::departed(const net::Packet& packet, sim::Time end) {
   outgoing_.give_back(slot);
 }
 
-/// A sum has left: there is room in the result buffer.
+/// A sum has left, so there is room in the result buffer.
 void ReductionUnit::left(std::uint16_t slot) {
   const std::uint32_t number = outgoing_[slot].port;
   Port& port = ports_[number];

@@ -1,4 +1,4 @@
-// Entries: room for them, adding to them, and what happens when one is complete.
+// Entries of the table: finding room for them, adding to them, and what happens when one is complete.
 #include <algorithm>
 
 #include "inc/policy_levels.h"
@@ -30,9 +30,10 @@ void ReductionUnit::stall(const net::Packet& packet, net::Link& in, std::uint32_
   if (push) watch_patience(port);
 }
 
-/// Sends the oldest partial sum home if the policy is to, and it can. Returns whether there is room now.
+/// Sends the oldest partial sum to its home GPU if the policy says so and it is possible. Returns whether
+/// there is room now.
 bool ReductionUnit::make_room(std::uint32_t port, const Region& region) {
-  // Room is short in the whole table, or in this region's part of it.
+  // Room is short in the whole table, or in the part of this region.
   const bool part = table_.used(port) + region.weight() <= capacity_;
   const EntryId victim = table_.oldest_partial(port, part, region.partition);
   const bool can_evict = victim != kNoEntry && result_room(port);
@@ -41,7 +42,8 @@ bool ReductionUnit::make_room(std::uint32_t port, const Region& region) {
   return room_for(port, region);
 }
 
-/// Takes up who waits for room, first come first served; parts of a table do not wait for each other.
+/// Processes the packets that wait for room, first come, first served; parts of a table do not wait for each
+/// other.
 void ReductionUnit::serve_stalled(std::uint32_t port) {
   std::uint32_t id = stalled_.first(port);
   while (id != KeyIndex::kNone) {
@@ -100,7 +102,8 @@ void ReductionUnit::take(EntryId id, const net::Packet& packet, net::Link& in) {
   events_.schedule(e.summed, sim::Priority::kWork, *this, kComplete << kEventShift | id);
 }
 
-/// One after the other through the port's ALUs, and through the switch's if those have a limit of their own.
+/// Contributions pass the ALUs of the port one after the other, and those of the switch if these have a limit
+/// of their own.
 void ReductionUnit::add(EntryId id, const net::Packet& packet, net::Link& in) {
   Entry& e = table_[id];
   Port& port = ports_[e.port];
@@ -139,7 +142,7 @@ void ReductionUnit::complete(EntryId id) {
   serve_stalled(port);
 }
 
-/// A complete sum leaves the table for the result buffer, and from there goes to who is next.
+/// A complete sum leaves the table for the result buffer, and goes from there to its next receivers.
 void ReductionUnit::emit(EntryId id) {
   const Entry& e = table_[id];
   const Region& region = *e.region;

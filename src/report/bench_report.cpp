@@ -13,7 +13,6 @@ namespace infold::report {
 
 namespace {
 
-/// Six decimals are below a picosecond and a byte a second: nothing is lost, and nothing is noise.
 std::string burst_text(sim::Bytes burst) {
   if (burst == sim::Bytes{}) return "packet";
   return burst.count() % 1024 == 0 ? fmt::format("{} KiB", burst.count() / 1024)
@@ -27,7 +26,7 @@ std::string narrow(double v) {
   return fmt::format("{:.2f}", v);
 }
 
-/// What a failure cost; nothing without one.
+/// What a failure cost; empty if nothing failed.
 std::string fault_text(const BenchRow& row) {
   if (!row.result.fault) return {};
   const study::FaultReport& f = *row.result.fault;
@@ -36,7 +35,7 @@ std::string fault_text(const BenchRow& row) {
                      f.finished_by->name);
 }
 
-/// How several at once shared the machine; nothing for one.
+/// How collectives that ran at once shared the machine; empty for one.
 std::string at_once_text(const study::CollectiveResult& r) {
   if (r.ends.empty()) return {};
   const study::Fairness f = study::fairness_of(r.ends);
@@ -46,7 +45,7 @@ std::string at_once_text(const study::CollectiveResult& r) {
       r.ends.size(), r.busbw_gbps * static_cast<double>(r.ends.size()), f.least * 100, f.jain);
 }
 
-/// Systems of different sizes, each used whole: then no one number is true of all.
+/// Systems of different sizes, each used as a whole: no single number describes all of them.
 std::string same_gpus(const BenchReport& report) {
   return !report.mixed ? fmt::format("{} GPUs of ", report.gpus) : "all GPUs of ";
 }
@@ -71,7 +70,7 @@ std::string bench_line(const BenchReport& report, const BenchRow& row) {
   const std::string more =
       report.residency ? fmt::format(" {:>8} {:>8}", narrow(r.resident.in_us()), narrow(r.moving.in_us()))
                        : "";
-  // The usual engine need not be told, nor the one that an in-network algorithm brings.
+  // The default engine is not printed, nor the one that an in-network algorithm implies.
   const bool plain = row.engine == "sm" || row.result.in_network;
   const std::string algo = plain ? row.algo : fmt::format("{}/{}", row.algo, row.engine);
   const std::string wrong = r.wrong ? fmt::format("{}", *r.wrong) : "N/A";

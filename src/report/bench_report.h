@@ -9,35 +9,35 @@
 
 namespace infold::report {
 
-/// One line of results: what was run, and what came of it.
+/// One line of results: what was run, and its result.
 struct BenchRow {
   std::string system;
   std::string algo;
   std::string proto;
-  bool chosen = false;  ///< algorithm or protocol were left to auto
+  bool chosen = false;  ///< algorithm or protocol were chosen by auto
   std::string engine;
   int gpus = 0;
   sim::Bytes bytes;
-  std::int64_t count = 0;             ///< elements, as nccl-tests counts
-  std::optional<double> estimate_us;  ///< what auto would have chosen by
-  std::string fault;                  ///< as typed, if something fails
+  std::int64_t count = 0;             ///< elements, counted as in nccl-tests
+  std::optional<double> estimate_us;  ///< the estimate that auto would have chosen by
+  std::string fault;                  ///< as typed, if a part of the fabric fails
   study::CollectiveResult result;
 };
 
 struct BenchReport {
   std::string collective;
-  std::string system;  ///< or several, with commas
+  std::string system;  ///< one system, or several separated by commas
   int gpus = 0;        ///< of the first system
   bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;
-  bool residency = false;  ///< the table shows how long workgroups were there and how long they moved data
+  bool residency = false;  ///< the table shows how long workgroups held SMs and moved data
   std::vector<BenchRow> rows;
   std::optional<study::AutoLoss> auto_loss;
   std::optional<double> wall_s;  ///< left out when the output must be the same on every run
 };
 
-/// The head of the table, then a line a row, then what to know about it.
+/// The head of the table, then one line per row, then the notes below it.
 std::string bench_header(const BenchReport& report);
 std::string bench_line(const BenchReport& report, const BenchRow& row);
 std::string bench_footer(const BenchReport& report);

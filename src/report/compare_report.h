@@ -11,7 +11,7 @@
 namespace infold::report {
 
 struct CompareReport {
-  StepLabel label;  ///< method and overlap do not count
+  StepLabel label;  ///< its method and overlap are ignored
   study::CompareResult result;
   std::optional<double> wall_s;
 };
@@ -20,7 +20,7 @@ std::string compare_json(const CompareReport& report);
 
 struct ExplainReport {
   StepLabel label;
-  int sms = 0;  ///< of a GPU
+  int sms = 0;  ///< SMs of one GPU
   study::ExplainResult result;
   std::optional<double> wall_s;
 };

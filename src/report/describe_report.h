@@ -1,4 +1,4 @@
-// Lists of what there is, and tables of parameters, as text and as JSON.
+// Lists of available names, and tables of parameters, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Entry {
 std::string list_text(const std::vector<Entry>& entries);
 std::string list_json(const std::string& what, const std::vector<Entry>& entries);
 
-/// What `infold describe` says of a system, a GPU or a component.
+/// What `infold describe` prints about a system, a GPU or a component.
 struct Description {
   std::string kind;
   std::string name;

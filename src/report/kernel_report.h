@@ -28,10 +28,10 @@ struct KernelReport {
   std::vector<std::pair<std::string, std::string>> shape;  ///< as asked for: {"m", "4096"}, ...
   int sms_taken = 0;
   int sms_reserved = 0;
-  sim::Bytes copied;                   ///< by a copy
-  study::KernelResult result;          ///< alone
-  std::optional<BesideReport> beside;  ///< a collective, if asked for
-  std::optional<double> wall_s;        ///< left out when the output must be the same on every run
+  sim::Bytes copied;                   ///< bytes that a copy moved
+  study::KernelResult result;          ///< the kernel alone
+  std::optional<BesideReport> beside;  ///< the kernel beside a collective, if asked for
+  std::optional<double> wall_s;        ///< absent when the output must be the same on every run
 };
 
 std::string kernel_text(const KernelReport& report);

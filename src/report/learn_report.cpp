@@ -1,4 +1,4 @@
-// Formatting of trainings.
+// Formatting of training runs.
 #include "report/learn_report.h"
 #include "report/json.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 using study::LearnResult;
 
-constexpr std::size_t kLines = 11;  // of the curve
-constexpr double kBar = 40;         // characters of the longest
+constexpr std::size_t kLines = 11;  // lines of the curve
+constexpr double kBar = 40;         // characters of the longest bar
 
 std::string method_of(const LearnResult& r) {
   const bool own = r.algorithm->in_network || r.engine == coll::Engine::kSm;
@@ -40,7 +40,7 @@ std::string verdict(const LearnResult& r) {
   return fmt::format("within {:.2g} of one process", r.largest_difference);
 }
 
-/// Six digits are more than a float has to say.
+/// Six digits are more than a float holds.
 double six_digits(double v) {
   return std::stod(fmt::format("{:.6g}", v));
 }

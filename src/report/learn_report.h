@@ -1,5 +1,5 @@
-// A training over the simulated machine: how its loss went down, and how far its weights are from those of
-// one process.
+// A training run over the simulated machine: how its loss went down, and how far its weights are from those
+// of one process.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ std::string_view operation_name(const train::Operation& op) {
   return train::name_of(std::get<train::Layer>(op.what));
 }
 
-/// The numbers a layer was given, as the file would have them: "filters 64, size 7, stride 2".
+/// The numbers that a layer was given, in the words of the file: "filters 64, size 7, stride 2".
 struct Settings {
   std::string text;
   void field(std::string_view name, int& value, const sim::Range<int>& /*range*/,
@@ -48,12 +48,12 @@ std::string settings(const train::Operation& op) {
   const auto* layer = std::get_if<train::Layer>(&op.what);
   if (layer == nullptr) return {};
   Settings s;
-  train::Layer copy = *layer;  // visit() gives out references that could be written to
+  train::Layer copy = *layer;  // a copy, because visit() hands out mutable references
   std::visit([&](auto& l) { l.visit(s); }, copy);
   return s.text;
 }
 
-/// Parameters that an operation is the first to use; a tied one counts where it was declared.
+/// The parameters that an operation is the first to use; a tied parameter counts where it was declared.
 std::vector<std::int64_t> own_parameters(const train::Graph& graph) {
   std::vector<bool> seen(graph.parameters.size());
   std::vector<std::int64_t> out;

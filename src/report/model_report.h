@@ -9,7 +9,7 @@
 
 namespace infold::report {
 
-/// What a step of an example needs.
+/// The memory that a step of an example needs.
 struct ModelMemory {
   int batch = 0;
   std::string dtype;

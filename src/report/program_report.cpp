@@ -1,4 +1,4 @@
-// One step a line, in both forms.
+// Prints one step per line, in both forms.
 #include "report/program_report.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ std::string tuning_json(const coll::Tuning& tuning) {
   std::string text;
   for (const config::Parameter& p : config::parameters(tuning)) {
     if (p.path.find('.') != std::string::npos)
-      continue;  // of other protocols: programs shown run with Simple
+      continue;  // a setting of other protocols: programs that are shown run with Simple
     text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", p.path, nlohmann::json(p.value).dump());
   }
   return "{" + text + "}";

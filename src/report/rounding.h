@@ -7,10 +7,12 @@
 
 namespace infold::report {
 
-/// Six decimals of a millisecond are a nanosecond.
+/// Six decimals of a millisecond are one nanosecond.
 inline double ms(sim::Time t) {
   return std::round(t.in_us() * 1e3) / 1e6;
 }
+/// Six decimals of a microsecond or GB/s are finer than a picosecond or a byte per second, so nothing is
+/// lost.
 inline double rounded(double v) {
   return std::round(v * 1e6) / 1e6;
 }

@@ -1,4 +1,4 @@
-// A training step's result as a JSON object, for the reports that hold several. Used in this room only.
+// The result of a training step as a JSON object, for the reports that hold several. Used in this room only.
 #pragma once
 
 #include <nlohmann/json.hpp>

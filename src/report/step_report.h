@@ -15,7 +15,7 @@ struct StepLabel {
   int gpus = 0;
   std::string model;
   int batch = 0;
-  int tokens = 0;  ///< of a sample that is a sequence, else 0
+  int tokens = 0;  ///< tokens of a sample that is a sequence, otherwise 0
   std::string dtype;
   std::string fusion;
   std::string optimizer;

@@ -1,4 +1,4 @@
-// Tables of cases and sizes, and what they come to in words.
+// Tables of cases and sizes, and a summary in words.
 #include "report/study_report.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ namespace infold::report {
 struct StudyReport {
   std::string name;
   std::string summary;
-  std::vector<StepLabel> cases;  ///< method and overlap do not count
+  std::vector<StepLabel> cases;  ///< their method and overlap are ignored
   std::vector<bool> heavy;       ///< by case
   std::vector<study::SizeWindow> windows;
   study::OverlapResult result;

@@ -35,7 +35,7 @@ std::string_view cell(const SweepTable::Row& row, std::size_t column) {
   return column < row.cells.size() ? std::string_view(row.cells[column]) : "";
 }
 
-/// Names of result columns; one that is also varied is told apart.
+/// Names of result columns; one that is also varied gets a prefix.
 std::vector<std::string> result_names(const SweepReport& r) {
   const std::vector<std::string> varied = r.sweep.columns();
   std::vector<std::string> names;
@@ -55,11 +55,11 @@ std::string counts(const SweepReport& r) {
   return text;
 }
 
-/// The table of what is shown, each column as wide as it must be.
+/// The table of the shown columns, each as wide as necessary.
 std::string shown_table(const SweepReport& r) {
   struct Line {
     std::vector<std::string> cells;
-    std::string message;  // instead of results: it has the rest of the line
+    std::string message;  // instead of results: the message takes the rest of the line
   };
   std::vector<Line> lines{{r.sweep.columns(), ""}};
   std::vector<std::size_t> show;
@@ -91,7 +91,7 @@ std::string shown_table(const SweepReport& r) {
   return text;
 }
 
-/// Of the first point that has that status.
+/// The message of the first point that has that status.
 std::string first_message(const SweepReport& r, PointStatus status) {
   for (const SweepTable::Row& row : r.table.rows()) {
     if (row.status != status) continue;
@@ -135,7 +135,7 @@ std::string sweep_csv(const SweepReport& r) {
 }
 
 std::string sweep_json(const SweepReport& r) {
-  // Which columns walk together, so that a reader knows what the points differ in.
+  // Which columns vary together, so that a reader knows how the points differ.
   nlohmann::json axes = nlohmann::json::array();
   for (const study::SweepAxis& axis : r.sweep.axes) {
     nlohmann::json names = nlohmann::json::array();

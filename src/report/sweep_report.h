@@ -13,22 +13,22 @@ namespace infold::report {
 struct SweepReport {
   const study::Sweep& sweep;
   const SweepTable& table;
-  std::string database;  ///< files, as the user named them
+  std::string database;  ///< the file names as the user gave them
   std::string csv;
 };
 
-/// A header, and a line for each row; what varies first, then status and results.
+/// A header and one line for each row: what varies comes first, then status and results.
 std::string sweep_csv(const SweepReport& report);
 std::string sweep_json(const SweepReport& report);
-/// What was asked to be shown, and where the rest is.
+/// The columns that were asked for, and where the rest can be found.
 std::string sweep_text(const SweepReport& report);
 
 struct NoColumn {
-  std::size_t index = 0;  ///< in the sweep's list of what to show
+  std::size_t index = 0;  ///< in the list of columns that the sweep shows
   std::string why;
 };
-/// The first column to show that no result has. Unless the table is complete, one that only some results have
-/// may still come.
+/// The first column to show that no result has. Unless the table is complete, a column that only some results
+/// have may still appear.
 std::optional<NoColumn> refuse_show(const study::Sweep& sweep, const SweepTable& table, bool complete);
 
 }  // namespace infold::report

@@ -16,10 +16,9 @@ using Visit = std::function<void(const std::string& name, const std::string& pat
 
 constexpr std::array<std::string_view, 3> kRows = {"results", "rows", "causes"};
 
-/// Members that a command's results do not always have. A test holds this against the outputs that others
-/// compare with.
+/// Members that the results of a command do not always have. A test compares this list with golden outputs.
 constexpr std::array<std::string_view, 24> kOnlyInSome = {
-    // bench: of a choice, values, a fault, several at once, switches that reduce
+    // bench: with a choice, values, a fault, several at once, switches that reduce
     "estimate_us", "auto_loss", "error", "fault", "replays", "fairness", "inc",
     // bench of a kernel
     "copy_gbps", "tile", "stages", "split", "beside", "shape",
@@ -47,7 +46,7 @@ std::optional<std::string> one_line_json(std::string_view text) {
 }
 
 bool only_in_some(std::string_view column) {
-  if (column == "sim.packet_hops") return true;  // of train on several GPUs
+  if (column == "sim.packet_hops") return true;  // only train on several GPUs has it
   return std::ranges::find(kOnlyInSome, column.substr(0, column.find('.'))) != kOnlyInSome.end();
 }
 
@@ -80,7 +79,7 @@ void SweepTable::add(std::size_t point, study::PointResult result) {
   if (!json.is_object()) return rows_.push_back(std::move(row));
   const auto fill = [this](Row& target, bool in_row) {
     return [this, &target, in_row](const std::string& name, const std::string& path, const Json& value) {
-      // Of no interest in a table of one command.
+      // These are of no interest in a table of one command.
       if (!in_row && (name == "schema" || name == "command")) return;
       const std::size_t at = column(name, path, in_row);
       if (target.cells.size() <= at) target.cells.resize(at + 1);
@@ -98,7 +97,7 @@ void SweepTable::add(std::size_t point, study::PointResult result) {
   for (std::size_t i = 0; i < many; ++i) {
     Row one = row;
     if (list != nullptr && (*list)[i].is_object()) walk((*list)[i], "", "$", fill(one, true));
-    // What stands in a row says more than the same beside it.
+    // A value of the row itself takes precedence over the same one of the whole result.
     walk(json, "", "$", fill(one, false));
     rows_.push_back(std::move(one));
   }

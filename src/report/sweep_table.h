@@ -1,4 +1,4 @@
-// The results of a sweep's points as one table: every number and word in them is a column.
+// The results of the points of a sweep as one table: every number and word in them is a column.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace infold::report {
 
-/// JSON on one line, or nothing if the text is none.
+/// JSON on one line, or nothing if the text is not JSON.
 std::optional<std::string> one_line_json(std::string_view text);
 
-/// Whether a column is one that results have or have not, by a point's options or by what happened.
+/// Whether a column is optional: results have it or not, depending on the options of a point or on what
+/// happened.
 bool only_in_some(std::string_view column);
 
 class SweepTable {
@@ -24,18 +25,18 @@ class SweepTable {
     std::size_t point = 0;
     study::PointStatus status = study::PointStatus::kDone;
     std::string message;
-    std::vector<std::string> cells;  ///< one a column, as JSON; empty: it has none
+    std::vector<std::string> cells;  ///< one per column, as JSON; empty: the row has no value
   };
 
-  /// Points must come in order. A result that has rows (of bench or compare, or the causes of explain)
-  /// gives as many, and what it says of all of them is in each.
+  /// Points must come in order. A result that has rows (of bench or compare, or the causes of explain) gives
+  /// as many rows, and its other values are repeated in each.
   void add(std::size_t point, study::PointResult result);
 
   const std::vector<study::ResultColumn>& columns() const { return columns_; }
-  /// The member of results that has the rows; empty: a result is a row.
+  /// The member of results that has the rows; empty if a result is a row.
   const std::string& rows_key() const { return rows_key_; }
   const std::vector<Row>& rows() const { return rows_; }
-  /// Points of that status.
+  /// The number of points with that status.
   std::size_t count(study::PointStatus status) const;
   std::optional<std::size_t> find(std::string_view column) const;
 

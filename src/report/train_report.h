@@ -13,8 +13,8 @@ struct TrainReport {
   std::string gpu;
   std::string model;
   int batch = 0;
-  int accumulate = 1;  ///< passes a step
-  int tokens = 0;      ///< of a sample that is a sequence, else 0
+  int accumulate = 1;  ///< passes per step
+  int tokens = 0;      ///< tokens of a sample that is a sequence, otherwise 0
   std::string dtype;
   std::string fusion;
   std::string optimizer;

@@ -95,7 +95,7 @@ std::string validation_json(const ValidationReport& r) {
 
 namespace {
 
-/// Which constants were chosen to fit, on what, and what then judges them.
+/// Which constants were chosen to fit, on which figures, and which figures then judge them.
 std::string constants_markdown(const ValidationReport& r,
                                const std::vector<study::CalibratedConstant>& constants) {
   std::string text =
@@ -160,8 +160,8 @@ std::string validation_markdown(const ValidationReport& r,
 }
 
 namespace {
-/// What a figure changes by, as a fraction of what it was; nothing if it could not be had: its command knows
-/// no such constant, or not such a value of it.
+/// The relative change of a figure; nothing if there is none, because its command does not have such a
+/// constant, or does not accept that value.
 std::optional<double> change(const std::optional<study::Comparison>& from,
                              const std::optional<study::Comparison>& to) {
   if (!from || !to || from->simulated == 0) return std::nullopt;
@@ -226,7 +226,7 @@ std::optional<double> number_at(std::string_view json, const std::string& pointe
     const nlohmann::json& value = parsed.at(nlohmann::json::json_pointer(pointer));
     if (value.is_number()) return value.get<double>();
   } catch (const nlohmann::json::exception&) {
-    // It leads nowhere.
+    // The pointer leads nowhere.
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Published against simulated: as a table, as JSON, and as the page docs/validation.md.
+// Published figures against simulated ones: as a table, as JSON, and as the page docs/validation.md.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ std::string validation_markdown(const ValidationReport& report,
 std::string sensitivity_text(const ValidationReport& report, const std::vector<study::Sensitivity>& moved);
 std::string sensitivity_json(const ValidationReport& report, const std::vector<study::Sensitivity>& moved);
 
-/// The number that a JSON pointer leads to; nothing if the text is no JSON or there is none.
+/// The number that a JSON pointer leads to; nothing if the text is not JSON or has no such number.
 std::optional<double> number_at(std::string_view json, const std::string& pointer);
 
 }  // namespace infold::report

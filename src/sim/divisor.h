@@ -1,5 +1,5 @@
-// Division by a number that is known long before: exact, and a multiplication instead of a division, which is
-// among the dearest instructions of a processor.
+// Exact division by a number that is known long in advance. It costs a multiplication instead of a division,
+// which is one of the most expensive instructions of a processor.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ std::uint16_t to_half(double v) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(v) ? 0x8000 : 0);
   const double a = std::fabs(v);
   if (std::isnan(v)) return static_cast<std::uint16_t>(sign | 0x7e00);
-  if (a == 0) return sign;                                           // it has no exponent to go by
+  if (a == 0) return sign;                                           // zero has no exponent to start from
   if (a >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
   int exponent = 0;
   std::frexp(a, &exponent);                               // a = m · 2^exponent, m in [0.5, 1)
@@ -57,7 +57,7 @@ double from_bf16(std::uint16_t b) {
 
 std::uint16_t to_bf16(double v) {
   if (std::isnan(v)) return 0x7fc0;
-  // Through fp32 rounded to odd, so that the second rounding is the only one that counts.
+  // The value goes through fp32 rounded to odd, so that only the second rounding counts.
   auto f = static_cast<float>(v);
   auto bits = std::bit_cast<std::uint32_t>(f);
   if (std::isfinite(f) && static_cast<double>(f) != v) {
@@ -150,7 +150,8 @@ void fold(DataType t, ReduceOp op, std::span<std::byte> into, std::span<const st
     if (t == DataType::kInt32) {
       write(into, i, combine(op, read<std::int32_t>(into, i), read<std::int32_t>(with, i)));
     } else {
-      // Exact in double (sums and products of two such numbers fit or round once more harmlessly).
+      // The result is exact in double: sums and products of two such numbers fit, or round once more without
+      // harm.
       store(t, into, i, combine(op, load(t, into, i), load(t, with, i)));
     }
   }

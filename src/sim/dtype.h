@@ -48,7 +48,7 @@ void store(DataType t, std::span<std::byte> to, std::size_t element, double valu
 
 /// into[i] = into[i] op with[i], each result rounded to the type; integers wrap.
 void fold(DataType t, ReduceOp op, std::span<std::byte> into, std::span<const std::byte> with);
-/// What an average owes at the end: one division, rounded once.
+/// Finishes an average: one division, rounded once.
 void divide(DataType t, std::span<std::byte> values, int by);
 
 }  // namespace infold::sim

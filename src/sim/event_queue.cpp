@@ -15,7 +15,8 @@ void EventQueue::add_node() {
   nodes_.push_back({0, nullptr, 0, kNil});
 }
 
-/// Behind every event of the slot that is not later. Slots are short, so looking from the front will do.
+/// Inserts an event behind every event of the slot that is not later. Slots are short, so a search from the
+/// front is fast enough.
 void EventQueue::insert_in_order(Slot& slot, std::uint32_t index) {
   const Key key = nodes_[index].key;
   std::uint32_t* link = &slot.head;
@@ -30,8 +31,8 @@ void EventQueue::add_far(Key key, Handler* handler, std::uint32_t arg) {
 }
 
 namespace {
-/// Who will most likely be next: the host fetches what it will touch first while this event is handled. (To
-/// be inlined by all means: GCC drops calls to a function that does nothing else.)
+/// Prefetches the first cache lines of the handler that will most likely be next, while this event is
+/// handled. The function must be inlined: GCC drops calls to a function that only prefetches.
 [[gnu::always_inline]] inline void fetch_ahead(const Handler& handler) {
   constexpr int kLines = 3;
   const char* at = reinterpret_cast<const char*>(&handler);
@@ -54,7 +55,7 @@ bool EventQueue::run(std::uint64_t limit) {
       now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
       ++handled_;
       if (event.next == kNil) {
-        word &= ~(std::uint64_t{1} << (position % 64));  // until a handler adds to this very slot
+        word &= ~(std::uint64_t{1} << (position % 64));  // until a handler adds to this slot
         if (const std::uint64_t later = word >> (position % 64); later != 0)
           fetch_ahead(
               *nodes_[slots_[position + static_cast<std::uint64_t>(std::countr_zero(later))].head].handler);
@@ -64,8 +65,8 @@ bool EventQueue::run(std::uint64_t limit) {
       event.handler->handle(event.arg);
     }
     if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
-    if (handled_ == until) break;  // what is added now may come before the next slot
-    // Most often the next one is near, in the same word and so in the same chunk.
+    if (handled_ == until) break;  // an event that is added now may come before the next slot
+    // Most often the next event is near: in the same word and therefore in the same chunk.
     if (const std::uint64_t later = word >> (position % 64); later != 0) {
       slot_ += static_cast<std::uint64_t>(std::countr_zero(later));
     } else if (handled_ != scheduled_) {
@@ -91,8 +92,8 @@ void EventQueue::advance() {
   pour_to((slot_ >> kChunkBits) + kPouredAhead);
 }
 
-/// What has come within the wheel's horizon moves there before anything can be scheduled behind it, so the
-/// order of scheduling holds within every slot.
+/// Events that have come within the horizon of the wheel move there before anything can be scheduled behind
+/// them, so the order of scheduling holds within every slot.
 void EventQueue::pour_to(std::uint64_t chunk) {
   while (poured_ < chunk) {
     // Chunks in between are skipped when all that is left lies behind them.
@@ -102,7 +103,8 @@ void EventQueue::pour_to(std::uint64_t chunk) {
   }
 }
 
-/// Of two events of one time the one in the heap was scheduled first: the chunk was still beyond the chunks.
+/// Of two events with the same time, the one in the heap was scheduled first: at that time its chunk was
+/// still beyond the coarse wheel.
 void EventQueue::pour(std::uint64_t chunk) {
   while (!far_.empty() && chunk_of(far_.front().key) <= chunk) {
     const FarEvent event = far_.front();

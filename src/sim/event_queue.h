@@ -1,5 +1,5 @@
-// The event queue: a timing wheel with a bitmap for the near future, a coarse one behind it whose chunks are
-// poured into it one by one, and a heap for what lies beyond both.
+// The event queue: a timing wheel with a bitmap for the near future, a coarse wheel behind it whose chunks
+// are poured into it one by one, and a heap for events beyond both.
 //
 // Invariants:
 // - Events are handled in order of (time, priority, order of scheduling). Ties are never left to chance.
@@ -16,7 +16,7 @@
 
 namespace infold::sim {
 
-/// Whatever can be woken by an event. `arg` is what it asked to be told.
+/// Anything that can be woken by an event. `arg` is the value that was given when the event was scheduled.
 class Handler {
  public:
   virtual void handle(std::uint32_t arg) = 0;
@@ -25,7 +25,7 @@ class Handler {
   ~Handler() = default;
 };
 
-/// Among events of the same picosecond: data arrive, then arbiters decide, then work is taken up.
+/// The order among events of the same picosecond: data arrives, then arbiters decide, then work is started.
 enum class Priority : std::uint8_t { kArrive = 0, kArbitrate = 1, kWork = 2 };
 
 class EventQueue {
@@ -60,7 +60,7 @@ class EventQueue {
   // longer than a hop, and leave room for others in the host's caches.
   static constexpr int kSlotShift = 7;
   static constexpr int kSlotBits = 13;
-  static constexpr int kChunkBits = 10;  // 1024 slots: an eighth of the wheel
+  static constexpr int kChunkBits = 10;  // 1024 slots: one eighth of the wheel
   static constexpr int kPriorityBits = 3;
   static constexpr std::uint64_t kSlots = std::uint64_t{1} << kSlotBits;
   static constexpr std::uint64_t kSlotMask = kSlots - 1;
@@ -77,7 +77,7 @@ class EventQueue {
     Key key;
     Handler* handler;
     std::uint32_t arg;
-    std::uint32_t next;  // in its slot
+    std::uint32_t next;  // next event of the same slot
   };
   /// A chain of events in the order in which they will be handled. A slot's bit says whether it has a head.
   struct Slot {
@@ -109,7 +109,8 @@ class EventQueue {
     Slot& slot = slots_[position];
     std::uint64_t& word = occupied_[position / 64];
     const std::uint64_t bit = std::uint64_t{1} << (position % 64);
-    // Bits are in the host's first cache, slots are not: an empty one is written without being read.
+    // The bits are in the first-level cache of the host and the slots are not, so an empty slot is written
+    // without being read.
     if ((word & bit) == 0) {
       slot = {index, index};
       word |= bit;
@@ -121,7 +122,7 @@ class EventQueue {
       insert_in_order(slot, index);
     }
   }
-  /// Behind what its chunk holds: within a chunk only the order of scheduling counts until it is poured.
+  /// Appends to the chunk: until a chunk is poured, only the order of scheduling counts within it.
   void add_later(std::uint64_t chunk, std::uint32_t index) {
     const std::uint64_t position = chunk & kChunkMask;
     Slot& later = chunks_[position];
@@ -149,12 +150,12 @@ class EventQueue {
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kNil;
-  std::uint64_t poured_ = kPouredAhead;                    // up to this chunk events are in the wheel
-  std::array<std::uint64_t, kSlots / 64 / 64> summary_{};  // a bit a word of occupied_
-  std::array<std::uint64_t, kSlots / 64> occupied_{};      // a bit a slot
+  std::uint64_t poured_ = kPouredAhead;                    // events up to this chunk are in the wheel
+  std::array<std::uint64_t, kSlots / 64 / 64> summary_{};  // one bit per word of occupied_
+  std::array<std::uint64_t, kSlots / 64> occupied_{};      // one bit per slot
   std::vector<Slot> chunks_;                    // the next kChunks chunks, each in order of scheduling
-  std::vector<std::uint64_t> chunks_occupied_;  // a bit a chunk
-  std::vector<FarEvent> far_;                   // a min-heap: beyond those
+  std::vector<std::uint64_t> chunks_occupied_;  // one bit per chunk
+  std::vector<FarEvent> far_;                   // a min-heap of the events beyond those chunks
   std::uint64_t sequence_ = 0;
 };
 

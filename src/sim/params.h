@@ -6,8 +6,8 @@
 //       v.field("latency", latency, sim::between(0_ns, 1_ms), "time a bit needs over the wire");
 //       v.group("switch", switch_chip);                 // another spec
 //     }
-// The YAML reader, `--set path=value`, `infold describe` and the memory of what was used are all
-// visitors, so a parameter can not be readable and undocumented, or documented and unread.
+// The YAML reader, `--set path=value`, `infold describe` and the record of what was used are all visitors, so
+// a parameter that can be read is always documented, and a documented one is always read.
 //
 // Field types: bool, int, Time, Bytes, Bandwidth, Frequency, std::vector<int>, std::string and any enum
 // that has a `names_of(Enum)` table beside it.
@@ -35,7 +35,7 @@ constexpr Range<T> between(T min, T max) {
   return {min, max};
 }
 
-/// Why a specification as a whole can not be built, and which parameter to look at ("fabric.dims").
+/// Why a specification as a whole cannot be built, and which parameter to look at ("fabric.dims").
 struct Refusal {
   std::string path;
   std::string why;

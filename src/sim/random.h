@@ -5,7 +5,7 @@
 
 namespace infold::sim {
 
-/// A good 64-bit mix of a number; also used to derive independent values from an index.
+/// A good 64-bit hash of a number, which is also used to derive independent values from an index.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

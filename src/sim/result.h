@@ -21,7 +21,7 @@ struct Place {
 struct Error {
   enum class Kind : std::uint8_t {
     kInput,        ///< what was asked for makes no sense or cannot be built
-    kDeadlock,     ///< the simulation cannot go on and work is unfinished; `details` says who waits for whom
+    kDeadlock,     ///< the simulation cannot go on and work is unfinished; `details` lists the waits
     kInterrupted,  ///< the caller asked to stop
   };
   std::string message;

@@ -1,4 +1,4 @@
-// Rows of readings, of which every other goes when there are too many.
+// Rows of samples. Every other row is merged into its neighbour when there are too many.
 #include "sim/sampler.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace infold::sim {
 
 namespace {
-/// A counter that nobody could look at is not worth its memory.
+/// Bounds of the rows of a counter: more rows than a reader can look at are not worth their memory.
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kMostRows = 4096;
 }  // namespace
@@ -32,7 +32,7 @@ void Sampler::start() {
 void Sampler::handle(std::uint32_t) {
   ++ticks_;
   look();
-  if (events_.empty()) return;  // it is the last one awake
+  if (events_.empty()) return;  // the sampler is the last one awake
   events_.schedule(last_ + interval_, Priority::kWork, *this, 0);
 }
 
@@ -49,7 +49,7 @@ void Sampler::look() {
   if (begins_.size() == most_rows_) thin_out();
 }
 
-/// Two rows become one: the mean of rates, the higher of levels, so that no peak is lost.
+/// Merges every two rows into one: the mean of rates and the higher of levels, so that no peak is lost.
 void Sampler::thin_out() {
   const std::size_t half = begins_.size() / 2;
   for (Counter& c : counters_) {

@@ -1,5 +1,5 @@
-// Reads counters at regular times while a simulation runs, for a trace. It looks and changes nothing: a run
-// that is sampled has the same results, and one that is not pays nothing.
+// Reads counters at regular times while a simulation runs, for a trace. The sampler only reads: a run that is
+// sampled has the same results, and a run that is not sampled pays nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class Sampler final : public Handler {
 
   /// A total that only grows, shown as what was added per second, times `scale`. `read` is given the time.
   void add_rate(TraceRecorder::TrackId track, double scale, std::function<double(Time)> read);
-  /// Something that goes up and down, shown as it is.
+  /// A level that goes up and down, shown as it is.
   void add_level(TraceRecorder::TrackId track, std::function<double(Time)> read);
 
-  /// From now on until nothing else is left to happen. Once, before the queue runs.
+  /// Starts sampling, which goes on until no other event is left. Call it once, before the queue runs.
   void start();
-  /// Hands over what was read. Everything but levels is at rest from now on. Once.
+  /// Hands over what was read. Rates are zero from now on; levels keep their value. Call it once.
   void finish();
-  /// Events that it has had of the queue.
+  /// Number of events of the queue that were the sampler's own.
   std::uint64_t events() const { return ticks_; }
 
  private:
@@ -36,7 +36,7 @@ class Sampler final : public Handler {
     bool rate = false;
     double scale = 1;
     std::function<double(Time)> read;
-    double total = 0;            // of a rate, at the last look
+    double total = 0;            // of a rate, at the last sample
     std::vector<double> values;  // by row
   };
 
@@ -49,8 +49,8 @@ class Sampler final : public Handler {
   std::vector<Counter> counters_;
   Time interval_;
   std::size_t most_rows_ = 0;
-  std::vector<Time> begins_;  // by row: rates are of the time up to the next
-  Time last_;                 // look
+  std::vector<Time> begins_;  // by row: rates hold for the time up to the next row
+  Time last_;                 // time of the last sample
   std::uint64_t ticks_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What happened when, kept while a simulation runs: spans of time on tracks, arrows between them, and samples
-// of counters. A component holds a pointer that is null when nobody wants to know, so that "off" costs one
+// What happened when, recorded while a simulation runs: spans of time on tracks, arrows between them, and
+// samples of counters. A component holds a pointer that is null when tracing is off. Then tracing costs one
 // predictable branch where something long ends, and nothing in the hot path.
 //
 // Invariants: a track's parent was added before it; kept records never exceed the limits, and what was left
@@ -17,14 +17,14 @@
 
 namespace infold::sim {
 
-/// What is to be recorded, and how much of it at most.
+/// What is to be recorded, and at most how much of it.
 struct TraceSpec {
-  Time interval = Time::us(1);         ///< between two samples at first; it doubles when there are too many
-  std::size_t most_spans = 200'000;    ///< of what there is one of, such as a kernel
-  std::size_t most_details = 200'000;  ///< spans inside those, such as a collective's steps
+  Time interval = Time::us(1);  ///< time between two samples at first; it doubles when there are too many
+  std::size_t most_spans = 200'000;    ///< spans that stand for themselves, such as a kernel
+  std::size_t most_details = 200'000;  ///< spans inside those, such as the steps of a collective
   std::size_t most_samples = 400'000;
 
-  /// The same shared out evenly to so many runs.
+  /// The same limits, divided evenly among so many runs.
   TraceSpec shared_by(std::size_t runs) const {
     TraceSpec s = *this;
     s.most_spans /= runs;
@@ -51,7 +51,7 @@ class TraceRecorder {
     std::string label;
     TrackId parent = kNoTrack;
     Kind kind = Kind::kSpans;
-    std::string unit;  ///< of a counter
+    std::string unit;  ///< unit of a counter
   };
   struct Span {
     TrackId track;
@@ -59,7 +59,7 @@ class TraceRecorder {
     Time start;
     Time end;
   };
-  /// One led to the other.
+  /// An arrow: one span led to the other.
   struct Arrow {
     SpanId from;
     SpanId to;
@@ -77,7 +77,7 @@ class TraceRecorder {
 
   explicit TraceRecorder(const TraceSpec& spec) : spec_(spec) {}
 
-  /// Each of these adds what is not there yet.
+  /// Each of these adds a track if it does not exist yet.
   TrackId group(std::string label) { return track(kNoTrack, std::move(label), Kind::kGroup, {}); }
   TrackId track(TrackId group, std::string label) { return track(group, std::move(label), Kind::kSpans, {}); }
   TrackId counter(TrackId group, std::string label, std::string unit) {
@@ -104,13 +104,13 @@ class TraceRecorder {
     }
     return keep(track, name, start, end);
   }
-  /// Without effect if one of them was not kept.
+  /// Has no effect if one of the spans was not kept.
   void arrow(SpanId from, SpanId to) {
     if (from != kNoSpan && to != kNoSpan) arrows_.push_back({from, to});
   }
-  /// Whoever samples keeps to TraceSpec::most_samples. Requires: a track's samples in the order of time.
+  /// The caller keeps to TraceSpec::most_samples. Requires: the samples of a track come in the order of time.
   void sample(TrackId track, Time at, double value) { samples_.push_back({track, at, value}); }
-  /// How far apart samples were in the end.
+  /// The distance between samples at the end of the run.
   void sampled_every(Time interval) { spec_.interval = interval; }
 
   const TraceSpec& spec() const { return spec_; }
@@ -138,7 +138,7 @@ class TraceRecorder {
   std::vector<std::string> names_;
   std::map<std::string, NameId> name_ids_;
   std::vector<Span> spans_;
-  std::size_t whole_ = 0;  // of those that are no details
+  std::size_t whole_ = 0;  // spans that are not details
   std::vector<Arrow> arrows_;
   std::vector<Sample> samples_;
   Dropped dropped_;

@@ -1,5 +1,5 @@
-// Strong types for the quantities everything is made of: time, bytes, rates, clocks.
-// All are integers, so results do not depend on the build type or the machine.
+// Strong types for the basic quantities: time, bytes, rates, clocks. All are integers, so results do not
+// depend on the build type or the machine.
 #pragma once
 
 #include <compare>
@@ -71,7 +71,7 @@ constexpr Bytes max(Bytes a, Bytes b) {
   return a < b ? b : a;
 }
 
-/// Bytes a second.
+/// A rate in bytes per second.
 class Bandwidth {
  public:
   constexpr Bandwidth() = default;
@@ -87,7 +87,7 @@ class Bandwidth {
   std::int64_t v_ = 0;
 };
 
-/// Cycles a second.
+/// A rate in cycles per second.
 class Frequency {
  public:
   constexpr Frequency() = default;
@@ -101,7 +101,7 @@ class Frequency {
   std::int64_t v_ = 0;
 };
 
-/// A bandwidth turned into time per byte once, so that the hot path pays one multiplication.
+/// A bandwidth that is converted to time per byte once, so that the hot path costs one multiplication.
 class Pace {
  public:
   constexpr Pace() = default;

@@ -23,12 +23,12 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-/// The samples, and who sees which of them when.
+/// The samples, and which rank sees which of them when.
 class Data {
  public:
   explicit Data(const LearnJob& job) : batch_(index(job.batch)), ranks_(index(job.gpus)) {
     const std::vector<train::Sample> all = train::two_spirals(kSamples, job.seed);
-    // As often as a step needs, so that every batch is one piece.
+    // The samples are repeated as often as a step needs, so that every batch is contiguous.
     const std::size_t need = batch_ * ranks_ + kSamples;
     while (samples_.size() < need) samples_.insert(samples_.end(), all.begin(), all.end());
   }
@@ -67,14 +67,14 @@ double accuracy(train::Perceptron& network, const Learner& learner, const Data& 
   return static_cast<double>(right) / static_cast<double>(data.all().size());
 }
 
-/// As a rank sends it.
+/// A gradient in the type in which a rank sends it.
 float on_the_wire(coll::DataType type, double value) {
   std::array<std::byte, 4> memory{};
   coll::store(type, memory, 0, value);
   return static_cast<float>(coll::load(type, memory, 0));
 }
 
-/// In one process, the ranks' gradients added in their order, in fp32.
+/// Training in one process: the gradients of the ranks are added in their order, in fp32.
 Learner learn_alone(const LearnJob& job, const Data& data, train::Perceptron& network, LearnReference& out) {
   Learner learner(network.initial_weights(job.seed));
   std::vector<float> sum(network.parameters());

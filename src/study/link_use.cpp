@@ -1,4 +1,4 @@
-// Bytes that crossed a link, by what it could have carried.
+// Divides the bytes that crossed a link by what it could have carried.
 #include "study/link_use.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One machine for all the sums, so that its caches stay as warm as they would.
+// One machine makes all the sums, so that its caches stay as warm as in reality.
 #include "study/simulated_sum.h"
 
 #include "sim/check.h"

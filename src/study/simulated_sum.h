@@ -19,7 +19,7 @@ class SimulatedSum {
   explicit SimulatedSum(const PreparedJob& prepared);
 
   struct Sums {
-    sim::Time time;           ///< from the ranks' coming to the collective to the end of the last
+    sim::Time time;           ///< from when the ranks reach the collective to when the last rank ends
     std::uint64_t wrong = 0;  ///< elements, over all ranks, that are off by more than rounding explains
   };
   coll::Engine engine() const { return program_.engine; }

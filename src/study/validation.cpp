@@ -10,7 +10,7 @@ namespace infold::study {
 Comparison compare(const ValidationRow& row, double simulated) {
   INFOLD_CHECK(row.published > 0, "a published figure is more than nothing");
   const double error = simulated / row.published - 1;
-  // What is exactly at the limit is within, whatever the last bit of the division.
+  // An error exactly at the limit is within it, whatever the last bit of the division is.
   return {simulated, error, std::abs(error) <= row.accept * (1 + 1e-9)};
 }
 
@@ -21,7 +21,7 @@ ValidationSummary summary(const std::vector<ValidationRow>& rows, const Comparis
     if (!comparisons[i]) continue;
     ++s.rows;
     s.within += comparisons[i]->within ? 1 : 0;
-    // A simulated 0 is as wrong as can be said with a finite number.
+    // A simulated 0 gets the largest error that a finite number can express.
     logs += std::abs(std::log(std::max(comparisons[i]->simulated / rows[i].published, 1e-9)));
   }
   if (s.rows > 0) s.geomean_abs_error = std::exp(logs / s.rows) - 1;

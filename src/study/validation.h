@@ -1,5 +1,5 @@
-// Published figures to compare with: one row is a figure, where it was published, and the command that
-// simulates the same. What is computed here is only the comparison.
+// Published figures to compare with: a row consists of a figure, where it was published, and the command that
+// simulates the same. Only the comparison is computed here.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace infold::study {
 
-/// A command of infold without the program's name, and where in its JSON the figure stands.
+/// A command of infold without the name of the program, and where in its JSON the figure is.
 struct CommandFigure {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
@@ -28,17 +28,17 @@ struct ValidationRow {
   CommandFigure figure;
   std::optional<CommandFigure> over;  ///< the figure is divided by this one
   double accept = 0;                  ///< largest error, as a fraction of the published figure
-  std::string because;                ///< why so much
+  std::string because;                ///< why so much is accepted
   bool calibrated = false;            ///< a constant was chosen looking at this row
-  std::string missing;                ///< what is believed to be missing, if it is missed
+  std::string missing;  ///< what is believed to be missing from the model, if the figure is missed
 };
 
 /// A constant or policy that was chosen so that figures fit, not taken from a data sheet.
 struct CalibratedConstant {
-  std::string path;  ///< as --set has it
+  std::string path;  ///< as in --set
   std::string about;
   std::vector<std::string> chosen_on;  ///< ids of rows
-  std::string instead;                 ///< of a policy: what else could have been chosen; empty: a number
+  std::string instead;                 ///< for a policy: another choice; empty: the constant is a number
 };
 
 struct Validation {

@@ -9,15 +9,15 @@
 
 namespace infold::study {
 
-/// SMs and memory of one GPU, by who uses them. `computes` names the core that has done this GPU's work of
-/// compute so far, which may be an equal one's.
+/// SMs and memory of one GPU, by actor. `computes` is the core that has done the work of compute of this GPU
+/// so far, which may be that of an equal GPU.
 void watch_core(sim::Sampler& sampler, sim::TraceRecorder& trace, sim::TraceRecorder::TrackId group,
                 const gpu::Core& core, const std::function<const gpu::Core&()>& computes);
 
 /// The links of the first so many GPUs, and the reduction units of the switches where there are any.
 void watch_network(sim::Sampler& sampler, sim::TraceRecorder& trace, const gpu::Machine& machine, int gpus);
 
-/// All of it, where every GPU does its own work.
+/// Watches everything, where every GPU does its own work.
 void watch_machine(sim::Sampler& sampler, sim::TraceRecorder& trace, gpu::Machine& machine, int gpus);
 
 }  // namespace infold::study

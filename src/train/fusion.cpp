@@ -1,4 +1,4 @@
-// Greedy runs of pointwise operations.
+// Finds runs of pointwise operations, greedily.
 #include "train/fusion.h"
 
 namespace infold::train {

@@ -8,13 +8,15 @@
 
 namespace infold::train {
 
-/// Works on each element by itself, or on each position or channel: what a streaming kernel does.
+/// Whether an operation works on each element by itself, or on each position or channel, as a streaming
+/// kernel does.
 bool is_pointwise(const Operation& op);
 bool is_norm(const Operation& op);
 
-/// All operations, in order; those of one group are one kernel. Without fusion each is alone.
-/// With it a run of pointwise operations is one, if nothing else needs what lies between them, it has at most
-/// one normalisation, and one over the batch comes first (it has to read everything once before).
+/// All operations in order, in groups; the operations of one group become one kernel. Without fusion each
+/// operation is a group. With fusion, a run of pointwise operations is one group if no other operation needs
+/// the values in between, if it has at most one normalisation, and if a normalisation over the batch comes
+/// first (it has to read everything once before).
 std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion);
 
 }  // namespace infold::train

@@ -1,4 +1,4 @@
-// The walk over a model's tree: order, paths and repetition. What single layers do is in graph_layers.cpp.
+// Walks the tree of a model: order, paths and repetition. graph_layers.cpp defines what single layers do.
 #include "train/graph.h"
 
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ bool GraphBuilder::walk(const Nodes& nodes, int depth) {
   return true;
 }
 
-/// What leaves the shape as it was does the same the next time, and is described once.
+/// A part that leaves the shape as it was does the same in the next repetition, and is described once.
 bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
   const bool outer = silent_;
   for (int i = 0; i < repeat.times; ++i) {
@@ -109,7 +109,8 @@ bool GraphBuilder::walk_branches(const Branches& branches, const sim::Place& pla
   const bool adds = branches.join == Branches::Join::kAdd;
   const ValueId from = at_;
   add_line(depth, -1, adds ? "residual" : "gate", 1);
-  // The shortcut first, so that what joins follows the body at once and can be fused with its last layers.
+  // The shortcut comes first, so that the join follows the body directly and can be fused with its last
+  // layers.
   if (!branches.shortcut.empty()) add_line(depth + 1, -1, "shortcut", 1);
   if (!walk(branches.shortcut, depth + 2)) return false;
   const ValueId other = at_;

@@ -1,4 +1,4 @@
-// A model as a list of operations in the order of the forward pass, with every shape worked out.
+// A model as a list of operations in the order of the forward pass, with every shape computed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace infold::train {
 using ValueId = int;
 using ParameterId = int;
 
-/// Where two paths meet.
+/// How two paths are joined.
 struct Join {
   Branches::Join kind = Branches::Join::kAdd;
 };
@@ -25,18 +25,18 @@ struct Parameter {
   std::string name;  ///< "weight", "bias", ... of its layer
   std::int64_t rows = 1;
   std::int64_t cols = 1;
-  bool matrix = false;  ///< used by a product, so in the type of products
+  bool matrix = false;  ///< a matrix product uses it, so it has the type of products
   std::int64_t elements() const { return rows * cols; }
 };
 
 struct Value {
   Shape shape;
-  bool needs_gradient = true;  ///< false of inputs
+  bool needs_gradient = true;  ///< false for inputs
 };
 
 struct Operation {
   std::variant<Layer, Join> what;
-  std::vector<ValueId> inputs;  ///< the main path's first
+  std::vector<ValueId> inputs;  ///< the first is that of the main path
   ValueId output = 0;
   std::vector<ParameterId> parameters;
   double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
@@ -52,8 +52,8 @@ struct Operation {
 /// One line of a description: an operation, or the beginning of a repetition.
 struct Line {
   int depth = 0;
-  int operation = -1;  ///< -1: a heading
-  int times = 1;       ///< of a heading: how often what follows it is repeated
+  int operation = -1;  ///< -1: this line is a heading
+  int times = 1;       ///< for a heading: how often the lines below it are repeated
   std::string heading;
 };
 

@@ -1,4 +1,4 @@
-// Walks a model's tree and works out shapes, parameters and operations. Used by build_graph only.
+// Walks the tree of a model and computes shapes, parameters and operations. Used by build_graph only.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What each layer makes of the shape before it: the shape behind it, its parameters, its operations.
+// What each layer does with the shape before it: the shape behind it, its parameters, its operations.
 #include <fmt/format.h>
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace infold::train {
 
 namespace {
-/// Far beyond any machine, and far from the end of 64 bits.
+/// A limit far beyond any machine, and far below the limit of 64 bits.
 constexpr double kMostElements = 1e12;
 
 std::string wants(std::string_view layer, std::string_view what, const Shape& got) {

@@ -38,7 +38,7 @@ const std::array kLayers = {
     LayerName{"loss", Loss{}, "softmax and cross entropy"},
 };
 
-/// Layers of one type with several names differ in their kind.
+/// Layers of one type that have several names differ in their kind.
 bool same_name(const Layer& a, const Layer& b) {
   if (a.index() != b.index()) return false;
   if (const auto* x = std::get_if<Activation>(&a)) return x->kind == std::get<Activation>(b).kind;

@@ -1,5 +1,5 @@
-// The layers a model is made of, each with the parameters a model's file may give it.
-// A number whose default lies outside its range must be given.
+// The layers that models consist of, each with the parameters that the file of a model may give it. A number
+// whose default lies outside its range must be given.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace infold::train {
 
 inline constexpr int kWidest = 1 << 20;     ///< channels, features, rows of an embedding
-inline constexpr int kLargestSide = 16384;  ///< of an image, a window, a sequence
+inline constexpr int kLargestSide = 16384;  ///< side of an image, a window, a sequence
 
 struct Conv {
   int filters = 0;
@@ -58,7 +58,7 @@ struct LayerNorm {
   }
 };
 
-/// Scales by the root of the mean square; no mean, no bias.
+/// Scales by the root of the mean square, without mean and bias.
 struct RmsNorm {
   template <class V>
   void visit(V& /*v*/) {}
@@ -139,7 +139,7 @@ struct Attention {
   }
 };
 
-/// Only some tokens of each sequence go on.
+/// Only some tokens of each sequence are passed on.
 struct Pick {
   int tokens = 0;
   int percent = 0;
@@ -150,7 +150,7 @@ struct Pick {
   }
 };
 
-/// What came out so far is kept for cross attention, and the path begins anew with the second input.
+/// The current value is kept for cross attention, and the path begins again with the second input.
 struct Memory {
   template <class V>
   void visit(V& /*v*/) {}

@@ -1,4 +1,5 @@
-// Every passing tensor lives from its first to its last use; the most that live together are needed.
+// Every passing tensor lives from its first to its last use. The largest sum of tensors that live at the same
+// time counts.
 #include "train/memory_need.h"
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace infold::train {
 
 MemoryNeed memory_need(const Plan& plan) {
   MemoryNeed need;
-  // Not all weights are tensors of the plan: kernels read small ones (bias, scale) on the way.
+  // Not all weights are tensors of the plan: small ones (bias, scale) are read by kernels without being
+  // listed.
   for (const std::int64_t n : plan.parameter_elements)
     need.weights += sim::Bytes{n * plan.recipe.weight_bytes()};
   for (const TensorSpec& t : plan.tensors) {

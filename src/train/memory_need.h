@@ -10,7 +10,7 @@ struct MemoryNeed {
   sim::Bytes weights;
   sim::Bytes gradients;
   sim::Bytes optimizer;
-  sim::Bytes passing;  ///< activations, their gradients and copies, at the moment when there are most
+  sim::Bytes passing;  ///< activations, their gradients and copies, at the moment when they are largest
   sim::Bytes total() const { return weights + gradients + optimizer + passing; }
 };
 

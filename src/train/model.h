@@ -1,5 +1,5 @@
-// A model as its file describes it, with blocks put in their places and every number worked out: a tree of
-// layers, paths that join again, side paths, and repetition.
+// A model as its file describes it, with blocks expanded and every number computed: a tree of layers, paths
+// that join again, side paths, and repetition.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@
 
 namespace infold::train {
 
-inline constexpr int kMostLayers = 10'000;  ///< of a model, repetition counted
+inline constexpr int kMostLayers = 10'000;  ///< of a model, with repetition counted
 inline constexpr int kMostRepeats = 1'000;
-inline constexpr int kDeepestModel = 12;  ///< structures inside one another
+inline constexpr int kDeepestModel = 12;  ///< levels of structures inside one another
 
 struct Node;
 using Nodes = std::vector<Node>;
 
-/// Two paths from the same input; what comes out is added (a residual) or multiplied (a gate).
+/// Two paths from the same input; their outputs are added (a residual) or multiplied (a gate).
 struct Branches {
   enum class Join : std::uint8_t { kAdd, kMultiply };
   Join join = Join::kAdd;
   Nodes body;
   Nodes shortcut;  ///< empty: the input itself
 };
-/// A path with an end of its own (a second loss); the main path goes on from where it left.
+/// A path with its own end (a second loss); the main path continues from where it left.
 struct Side {
   Nodes layers;
 };
@@ -35,7 +35,7 @@ struct Repeat {
   int times = 1;
   Nodes layers;
 };
-/// A block's use: its layers under its name.
+/// The use of a block: its layers under its name.
 struct Group {
   std::string name;
   Nodes layers;

@@ -28,7 +28,8 @@ Perceptron::Perceptron(std::vector<int> hidden) : layers_{kInputs} {
   errors_below_.resize(widest);
 }
 
-/// Uniform, the wider the layer below the smaller. A neuron's weights and then its bias, neuron by neuron.
+/// Weights are uniform, and the smaller the wider the layer below is. They are stored neuron by neuron:
+/// weights, then bias.
 std::vector<float> Perceptron::initial_weights(std::uint64_t seed) const {
   sim::Random random(seed);
   std::vector<float> weights;
@@ -52,7 +53,7 @@ float Perceptron::answer(std::span<const float> weights, const Sample& sample) {
       float sum = 0;
       for (const float x : in) sum += *w++ * x;
       sum += *w++;
-      // The last layer's output is taken as it is.
+      // The output of the last layer has no activation.
       out = l + 1 == layers_.size() ? sum : sum / (1 + std::fabs(sum));
     }
   }
@@ -66,7 +67,7 @@ float Perceptron::learn(std::span<const float> weights, std::span<const Sample> 
     const float error = answer(weights, sample) - sample.label;
     loss += error * error / 2;
     errors_[0] = error;
-    std::size_t end = parameters_;  // of the layer's weights
+    std::size_t end = parameters_;  // end of the weights of the layer
     for (std::size_t l = layers_.size() - 1; l > 0; --l) {
       const std::vector<float>& in = outputs_[l - 1];
       const std::size_t stride = in.size() + 1;

@@ -1,5 +1,5 @@
 // A small network that is really computed, number by number, in fp32: two inputs, hidden layers, one output.
-// With additions, multiplications and divisions alone, so that its bits are the same on every machine.
+// It uses only additions, multiplications and divisions, so that its bits are the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace infold::train {
 
 class Perceptron {
  public:
-  /// `hidden`: neurons of each hidden layer.
+  /// `hidden` is the number of neurons of each hidden layer.
   explicit Perceptron(std::vector<int> hidden);
 
   std::size_t parameters() const { return parameters_; }
@@ -21,7 +21,7 @@ class Perceptron {
   const std::vector<int>& layers() const { return layers_; }
   std::vector<float> initial_weights(std::uint64_t seed) const;
 
-  /// Sum over the samples of half the squared error; adds the gradient of it to `gradient`.
+  /// Returns the sum over the samples of half the squared error, and adds its gradient to `gradient`.
   float learn(std::span<const float> weights, std::span<const Sample> samples, std::span<float> gradient);
   /// The output, whose sign is the class.
   float answer(std::span<const float> weights, const Sample& sample);
@@ -29,8 +29,8 @@ class Perceptron {
  private:
   std::vector<int> layers_;
   std::size_t parameters_ = 0;
-  std::vector<std::vector<float>> outputs_;  // of each layer, kept from forward for backward
-  std::vector<float> errors_;                // of the layer that backward is at
+  std::vector<std::vector<float>> outputs_;  // outputs of each layer, kept from forward for backward
+  std::vector<float> errors_;                // errors of the layer that backward is at
   std::vector<float> errors_below_;
 };
 

@@ -1,5 +1,5 @@
-// One training step as a list of kernels, described by what they compute and which tensors they touch.
-// A plain value: no GPU is involved yet.
+// One training step as a list of kernels, described by what they compute and which tensors they touch. It is
+// a plain value that involves no GPU yet.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ using TensorId = int;
 
 struct TensorSpec {
   enum class Role : std::uint8_t {
-    kPassing,    ///< lives from its first writing to its last reading
-    kWeight,     ///< lives always, as do the next two
-    kGradient,   ///< of a parameter
-    kOptimizer,  ///< state
-    kPart,       ///< a part of another tensor, which has its memory
+    kPassing,    ///< lives from its first write to its last read
+    kWeight,     ///< lives for the whole step, as do the next two
+    kGradient,   ///< gradient of a parameter
+    kOptimizer,  ///< state of the optimizer
+    kPart,       ///< a part of another tensor, in the memory of that tensor
   };
   Role role = Role::kPassing;
   std::int64_t rows = 1;
@@ -59,14 +59,14 @@ struct Streaming {
     std::vector<TensorId> writes;
     double ops_per_element = 1;
   };
-  std::vector<Pass> passes;  ///< several: one kernel whose workgroups all stay until the end
+  std::vector<Pass> passes;  ///< if there are several: one kernel whose workgroups all stay until the end
 };
 
 enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer };
 
 struct Op {
   Phase phase = Phase::kForward;
-  int operation = -1;  ///< of the graph; -1: of all
+  int operation = -1;  ///< operation of the graph; -1: all operations
   std::variant<MatMul, Convolve, Attend, Streaming> work;
 };
 
@@ -79,18 +79,18 @@ struct GradientReady {
 struct Plan {
   Recipe recipe;
   std::vector<TensorSpec> tensors;
-  std::vector<Op> ops;               ///< in the order of their launching
+  std::vector<Op> ops;               ///< in the order in which they are launched
   std::vector<GradientReady> ready;  ///< in the order of their ops; every parameter once
   std::vector<std::int64_t> parameter_elements;
   std::vector<TensorId> gradients;  ///< by parameter
 
-  /// The number of ops before a phase's first.
+  /// The number of ops before the first op of a phase.
   int first_op(Phase phase) const;
 };
 
 Plan make_plan(const Graph& graph, const Recipe& recipe);
 
-/// Tensors that an op reads, and those it writes.
+/// The tensors that an op reads, and those it writes.
 std::vector<TensorId> reads_of(const Op& op);
 std::vector<TensorId> writes_of(const Op& op);
 

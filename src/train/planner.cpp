@@ -1,4 +1,4 @@
-// Tensors, the order of things, and the optimizer.
+// Tensors, the order of the phases, and the optimizer.
 #include "train/planner.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TensorId Planner::weight(ParameterId p) {
   t = kept;
   if (recipe_.casts_weights()) {
     t = like(kept, recipe_.activation_bytes());
-    // When fused, the optimizer has left a copy in the type of products.
+    // With fusion, the optimizer has left a copy in the type of products.
     if (!fused()) stream({kept}, {t});
   }
   return t;
@@ -100,12 +100,12 @@ void Planner::product(TensorId left, bool left_by_k, TensorId right, bool right_
   emit(MatMul{left, left_by_k, right, right_by_k, out});
 }
 
-/// All parameters as one: libraries go over lists of tensors with few kernels.
+/// Treats all parameters as one tensor: libraries process lists of tensors with few kernels.
 void Planner::optimize() {
   const std::int64_t cols = 64;
   const std::int64_t rows = (graph_.parameter_count() + cols - 1) / cols;
   const auto all = [&](Role role, int bytes) { return tensor(role, rows, cols, bytes); };
-  // Parts: weights and gradients are counted one by one.
+  // They are parts, because weights and gradients are counted one by one.
   const TensorId g = all(Role::kPart, recipe_.gradient_bytes());
   const TensorId w = all(Role::kPart, recipe_.weight_bytes());
   const bool master = recipe_.numbers == Numbers::kBf16;
@@ -127,18 +127,18 @@ void Planner::optimize() {
   }
   if (adam) {
     const TensorId root = all(Role::kPassing, 4);
-    stream({m, g}, {m}, 2);        // m towards g
-    stream({v}, {v}, 1);           // v decays
-    stream({v, g}, {v}, 3);        // and takes in the square
-    stream({v}, {root}, 2);        // its root
-    stream({root}, {root}, 1);     // corrected
-    stream({root}, {root}, 1);     // plus epsilon
-    stream({p, m, root}, {p}, 3);  // the step
+    stream({m, g}, {m}, 2);        // moves m towards g
+    stream({v}, {v}, 1);           // decays v
+    stream({v, g}, {v}, 3);        // adds the square of g to v
+    stream({v}, {root}, 2);        // takes the root of v
+    stream({root}, {root}, 1);     // corrects the bias of the root
+    stream({root}, {root}, 1);     // adds epsilon
+    stream({p, m, root}, {p}, 3);  // updates the parameters
   } else {
     stream({g, p}, {g}, 2);  // weight decay
     stream({m}, {m}, 1);     // momentum
     stream({m, g}, {m}, 1);
-    stream({p, m}, {p}, 2);  // the step
+    stream({p, m}, {p}, 2);  // updates the parameters
   }
   if (master) stream({p}, {w}, 1);
 }

@@ -1,4 +1,4 @@
-// Makes a plan of a graph: forward group by group, backward in reverse. Used by make_plan only.
+// Makes a plan from a graph: forward group by group, backward in reverse. Used by make_plan only.
 #pragma once
 
 #include <initializer_list>
@@ -23,11 +23,11 @@ class Planner {
   TensorId passing(std::int64_t rows, std::int64_t cols) {
     return tensor(Role::kPassing, rows, cols, recipe_.activation_bytes());
   }
-  TensorId like(TensorId t);                     ///< another passing tensor of this one's shape and type
-  TensorId like(TensorId t, int element_bytes);  ///< the same in another type
+  TensorId like(TensorId t);                     ///< another passing tensor of the same shape and type
+  TensorId like(TensorId t, int element_bytes);  ///< the same with another element size
   TensorId bits_for(TensorId t);                 ///< one bit for each of its elements
-  TensorId value(ValueId v);                     ///< made when first asked for
-  TensorId weight(ParameterId p);  ///< in the type of products; cast once a step where it differs
+  TensorId value(ValueId v);                     ///< created when it is first asked for
+  TensorId weight(ParameterId p);  ///< in the type of products; cast once per step if the type differs
   TensorId gradient(ParameterId p);
   const TensorSpec& spec(TensorId t) const { return plan_.tensors[static_cast<std::size_t>(t)]; }
   std::int64_t rows_of(ValueId v) const { return recipe_.batch * graph_.shape(v).positions(); }
@@ -58,21 +58,22 @@ class Planner {
   void backward_pool(const Operation& op, const Pool& l);
   void backward_conv(const Operation& op, const Conv& l);
   void backward_embedding(const Operation& op, ParameterId table);
-  /// dW of a linear map, and the bias' gradient; `out` is the gradient of what it gave.
+  /// The gradients of the weight and the bias of a linear map; `out` is the gradient of its output.
   void weight_gradient(ParameterId weight, TensorId in, TensorId out);
   void bias_gradient(ParameterId bias, TensorId out);
-  /// Where a product is to leave a weight's gradient, and what brings it from there to its place.
+  /// Where a product leaves the gradient of a weight, and what brings it from there to its final place.
   TensorId raw_gradient(ParameterId p);
   void settle_gradient(ParameterId p, TensorId raw);
-  /// Something is there already that a gradient has to be added to.
+  /// Whether there is a value already that a gradient has to be added to.
   bool added(ParameterId p) const {
     return recipe_.accumulate > 1 || weight_gradients_[static_cast<std::size_t>(p)] != kNone;
   }
-  /// The gradient of a value: the first is kept, further ones are added.
+  /// The gradient of a value: the first one is kept, further ones are added.
   void give(ValueId v, TensorId gradient);
   TensorId taken(ValueId v) const { return gradients_[static_cast<std::size_t>(v)]; }
   bool wants_gradient(ValueId v) const { return graph_.values[static_cast<std::size_t>(v)].needs_gradient; }
-  /// The last kernel was the last that this parameter's gradient needs; counted down for shared ones.
+  /// The last kernel completed one use of the gradient of this parameter; shared parameters count down their
+  /// uses.
   void gave(ParameterId p);
 
   void optimize();
@@ -89,11 +90,11 @@ class Planner {
   int current_ = -1;                         // operation of the graph
   std::vector<TensorId> values_;             // by value
   std::vector<TensorId> gradients_;          // by value
-  std::vector<TensorId> weights_;            // by parameter: as products use it
+  std::vector<TensorId> weights_;            // by parameter: the tensor that products use
   std::vector<TensorId> weight_gradients_;   // by parameter
-  std::vector<bool> to_add_;                 // by parameter: its gradient's present part
-  std::vector<int> uses_;                    // by parameter: gradients still to come
-  std::vector<std::vector<TensorId>> kept_;  // by operation: what backward needs beside values
+  std::vector<bool> to_add_;                 // by parameter: the part of its gradient that exists already
+  std::vector<int> uses_;                    // by parameter: gradients that are still to come
+  std::vector<std::vector<TensorId>> kept_;  // by operation: what backward needs besides values
 };
 
 }  // namespace infold::train

@@ -8,7 +8,7 @@ void Planner::backward(const std::vector<int>& group) {
   current_ = group.back();
   const Operation& first = operation(group.front());
   const bool begins = first.as<Loss>() != nullptr;
-  // 'memory' gives the decoder's own input: no gradient comes back through it.
+  // 'memory' passes on the input of the decoder: no gradient comes back through it.
   if (!begins && taken(operation(group.back()).output) == kNone) return;
   if (is_pointwise(first)) return backward_pointwise(group);
   backward_layer(first);
@@ -30,7 +30,7 @@ void Planner::gave(ParameterId p) {
     plan_.ready.push_back({p, static_cast<int>(plan_.ops.size()) - 1});
 }
 
-/// In mixed precision a product leaves 16 bits; frameworks turn them into the weight's type afterwards.
+/// In mixed precision a product writes 16 bits; frameworks cast them to the type of the weight afterwards.
 TensorId Planner::raw_gradient(ParameterId p) {
   const bool again = added(p);
   const TensorId g = gradient(p);
@@ -59,7 +59,7 @@ void Planner::bias_gradient(ParameterId bias, TensorId out) {
   if (!fused()) {
     stream({out}, {gradient(bias)});
   } else {
-    gradient(bias);  // summed by the product that reads the same
+    gradient(bias);  // the product that reads the same data sums it
   }
   gave(bias);
 }
@@ -138,7 +138,7 @@ void Planner::backward_pool(const Operation& op, const Pool& l) {
   give(in, dx);
 }
 
-/// The table's gradient is dense: cleared, then the rows that occurred are added to.
+/// The gradient of the table is dense: it is cleared, and then the rows that occurred are added to.
 void Planner::backward_embedding(const Operation& op, ParameterId table) {
   const TensorId dy = taken(op.output);
   const bool again = added(table);
@@ -163,7 +163,7 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   product(dy, false, weight(op.parameters[last]), true, d_mixed);
   weight_gradient(op.parameters[last], mixed, dy);
   if (l.bias) bias_gradient(op.parameters[last + 1], dy);
-  // Attention. The queries' gradient is summed in fp32 and then brought to the others' type.
+  // Attention. The gradient of the queries is summed in fp32 and then cast to the type of the others.
   const TensorId sum = like(mixed, 4);
   const TensorId dk = like(mixed);
   const TensorId dv = like(mixed);

@@ -38,7 +38,7 @@ void Planner::forward_layer(const Operation& op) {
   } else if (const auto* pool = op.as<Pool>()) {
     forward_pool(op, *pool);
   } else if (op.as<Flatten>() != nullptr) {
-    stream({in}, {out});  // pixel by pixel becomes channel by channel
+    stream({in}, {out});  // changes the layout from pixel by pixel to channel by channel
   } else if (op.as<Embedding>() != nullptr) {
     const TensorSpec s = spec(out);
     weight(op.parameters[0]);
@@ -64,14 +64,14 @@ void Planner::forward_pool(const Operation& op, const Pool& l) {
   const TensorId in = value(op.inputs[0]);
   const TensorId out = value(op.output);
   if (l.kind == Pool::Kind::kMax && !fused()) {
-    // Frameworks remember which pixel won, in eight bytes.
+    // Frameworks store which pixel won, in eight bytes.
     kept_[static_cast<std::size_t>(current_)] = {like(out, 8)};
     return stream({in}, {out, kept_[static_cast<std::size_t>(current_)][0]}, 4);
   }
   stream({in}, {out}, 4);
 }
 
-/// Queries and keys turned by their position: both halves times a cosine and a sine, exchanged and added.
+/// Rotates queries and keys by their position: both halves times a cosine and a sine, exchanged and added.
 void Planner::turn(TensorId t) {
   if (fused()) return stream({t}, {t}, 4);
   const TensorId exchanged = like(t);
@@ -93,7 +93,7 @@ void Planner::forward_attention(const Operation& op, const Attention& l) {
   const TensorId v = passing(rows, d);
   const int stride = l.bias ? 2 : 1;
   if (l.joined) {
-    // One product; its three thirds are what attention reads.
+    // One product is made; attention reads its three thirds.
     forward_linear(op.parameters[0], in, tensor(Role::kPart, rows, 3 * d, recipe_.activation_bytes()));
   } else {
     forward_linear(op.parameters[0], in, q);
@@ -123,7 +123,7 @@ void Planner::forward_loss(const Operation& op) {
   TensorId logits = value(op.inputs[0]);
   if (fused()) return stream({logits}, {}, 12);
   if (recipe_.sixteen_bit()) {
-    // Frameworks take the logarithm in fp32.
+    // Frameworks compute the logarithm in fp32.
     const TensorId wide = like(logits, 4);
     stream({logits}, {wide});
     logits = wide;

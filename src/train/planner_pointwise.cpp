@@ -7,7 +7,7 @@
 namespace infold::train {
 
 namespace {
-/// Operations an element, roughly: few of these kernels are bound by them.
+/// Approximate number of operations per element; few of these kernels are bound by them.
 double ops_of(const Operation& op) {
   if (is_norm(op)) return 4;
   if (op.as<Dropout>() != nullptr) return 8;
@@ -18,7 +18,7 @@ bool is_relu(const Operation& op) {
   const auto* a = op.as<Activation>();
   return a != nullptr && a->kind == Activation::Kind::kRelu;
 }
-/// Its derivative is computed from what it gave, not from what it got.
+/// The derivative is computed from the output, not from the input.
 bool uses_output(const Operation& op) {
   const auto* a = op.as<Activation>();
   return a != nullptr && (a->kind == Activation::Kind::kRelu || a->kind == Activation::Kind::kTanh ||
@@ -45,7 +45,7 @@ void Planner::forward_pointwise(const std::vector<int>& group) {
     } else if (fused() && is_relu(op)) {
       kept.push_back(bits_for(y));
     } else if (i != group.front() && is_norm(op)) {
-      kept.push_back(value(op.inputs[0]));  // a normalisation needs what it got, and nobody else stores it
+      kept.push_back(value(op.inputs[0]));  // a normalisation needs its input, which nothing else stores
     }
     pass.writes.insert(pass.writes.end(), kept.begin(), kept.end());
   }
@@ -56,7 +56,7 @@ void Planner::forward_pointwise(const std::vector<int>& group) {
   emit(Streaming{{pass}});
 }
 
-/// What the gradient of a run of operations needs beside the gradient of its output.
+/// What the gradient of a run of operations needs besides the gradient of its output.
 void Planner::backward_pointwise(const std::vector<int>& group) {
   const Operation& first = operation(group.front());
   const Operation& last = operation(group.back());
@@ -68,9 +68,9 @@ void Planner::backward_pointwise(const std::vector<int>& group) {
     if (std::find(reads.begin(), reads.end(), t) == reads.end()) reads.push_back(t);
   };
   double ops = 0;
-  bool changes = false;  // something behind the place we are at changes the gradient
+  bool changes = false;  // an operation behind the current one changes the gradient
   const Operation* norm = nullptr;
-  std::vector<std::pair<ValueId, TensorId>> others;  // gradients of what was joined
+  std::vector<std::pair<ValueId, TensorId>> others;  // gradients of the values that were joined
   for (auto i = group.rbegin(); i != group.rend(); ++i) {
     const Operation& op = operation(*i);
     const auto& kept = kept_[static_cast<std::size_t>(*i)];
@@ -110,7 +110,7 @@ void Planner::backward_pointwise(const std::vector<int>& group) {
     }
   } else if (changes) {
     stream(reads, writes, ops);
-    // The sums for scale and shift go down the columns: a kernel of its own, unless fused.
+    // The sums for scale and shift go down the columns, which takes a kernel of its own unless fused.
     if (norm != nullptr && !fused()) stream(reads, {gradient(norm->parameters.front())}, 4);
   }
   if (norm != nullptr) {

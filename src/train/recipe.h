@@ -1,4 +1,4 @@
-// How a model is trained: what a user chooses for a run, beside the model and the machine.
+// How a model is trained: what a user chooses for a run, besides the model and the machine.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ constexpr std::span<const sim::Named<Optimizer>> names_of(Optimizer) {
 }
 
 struct Recipe {
-  int batch = 32;      ///< samples a GPU and backward pass
-  int accumulate = 1;  ///< backward passes a step, whose gradients are added up
+  int batch = 32;      ///< samples per GPU and backward pass
+  int accumulate = 1;  ///< backward passes per step, whose gradients are added up
   Numbers numbers = Numbers::kMixed;
   Fusion fusion = Fusion::kEager;
   Optimizer optimizer = Optimizer::kSgd;
@@ -55,7 +55,7 @@ struct Recipe {
   int activation_bytes() const { return sixteen_bit() ? 2 : 4; }
   int weight_bytes() const { return numbers == Numbers::kBf16 ? 2 : 4; }
   int gradient_bytes() const { return weight_bytes(); }
-  /// Weights are used by products in another type than they are kept in.
+  /// Whether products use weights in another type than they are stored in.
   bool casts_weights() const { return numbers == Numbers::kMixed; }
   gpu::Precision precision() const {
     switch (numbers) {

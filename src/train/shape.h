@@ -1,4 +1,4 @@
-// The shape of what flows between layers, for one sample: positions (pixels, tokens or one) x channels.
+// The shape of a value between layers, for one sample: positions (pixels, tokens or one) x channels.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@ namespace infold::train {
 
 struct Shape {
   enum class Kind : std::uint8_t {
-    kImage,     ///< height x width pixels of so many channels
+    kImage,     ///< height x width pixels with a number of channels
     kFeatures,  ///< a vector
-    kTokens,    ///< words as numbers, before an embedding makes vectors of them
-    kSequence,  ///< a vector a token
+    kTokens,    ///< words as numbers, before an embedding turns them into vectors
+    kSequence,  ///< one vector per token
   };
   Kind kind = Kind::kFeatures;
-  std::int64_t height = 1;  ///< of a sequence: its tokens
+  std::int64_t height = 1;  ///< for a sequence: its number of tokens
   std::int64_t width = 1;
   std::int64_t channels = 1;
 

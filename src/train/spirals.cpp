@@ -1,4 +1,4 @@
-// Points at even angles, farther and farther out; the second spiral is the first turned by half.
+// Points at even angles and growing distance; the second spiral is the first one turned by half a turn.
 #include "train/spirals.h"
 
 #include <utility>
@@ -18,7 +18,8 @@ float noise(sim::Random& random) {
   return static_cast<float>(random.below(1 << 24)) / static_cast<float>(1 << 23) - 1.0F;
 }
 
-/// Cosine and sine by their power series, which every machine rounds alike; for a few turns at most.
+/// Cosine and sine by their power series, which every machine rounds in the same way; valid for a few turns
+/// at most.
 std::pair<float, float> on_circle(double angle) {
   constexpr int kTerms = 48;
   double cosine = 1;

@@ -1,4 +1,4 @@
-// Generated data that a small network can learn and a line can not: two spirals wound into each other.
+// Generated data that a small network can learn and a linear classifier cannot: two interleaved spirals.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct Sample {
   float label = 0;  ///< 1 on one spiral, -1 on the other
 };
 
-/// So many points, half on each spiral, in an order by chance. The same on every machine: only operations
-/// that IEEE 754 rounds in one way are used.
+/// Generates this many points, half on each spiral, in a random order. The points are the same on every
+/// machine, because only operations that IEEE 754 rounds in one way are used.
 std::vector<Sample> two_spirals(std::size_t points, std::uint64_t seed);
 
 }  // namespace infold::train

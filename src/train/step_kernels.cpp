@@ -1,4 +1,4 @@
-// From descriptions to the GPU's kernels.
+// Turns the descriptions of a plan into kernels of the GPU.
 #include "train/step_kernels.h"
 
 #include <utility>
@@ -21,7 +21,7 @@ gpu::Tensor StepKernels::tensor(TensorId id) {
   return t;
 }
 
-/// The filter of a padded image has taps for the padding too.
+/// The filter of a padded image also has taps for the padding.
 gpu::Tensor StepKernels::filter(TensorId id, const gpu::Conv& conv) {
   const TensorSpec& s = plan_.tensors[static_cast<std::size_t>(id)];
   const std::int64_t cols = conv.size * conv.size * conv.channels;

@@ -1,4 +1,4 @@
-// A plan's kernels on one GPU.
+// The kernels of a plan on one GPU.
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@ namespace infold::train {
 
 class StepKernels {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   StepKernels(gpu::Core& core, const Plan& plan);
 
-  /// Hands the whole step to a stream.
+  /// Enqueues the whole step in a stream.
   void enqueue(gpu::StreamId stream, sim::Time host_time) { kernels_.enqueue(stream, host_time); }
-  /// The same for one op.
+  /// Enqueues one op.
   void enqueue_op(int op, gpu::StreamId stream, sim::Time host_time) {
     const auto i = static_cast<std::size_t>(op);
     kernels_.enqueue(first_[i], first_[i + 1], stream, host_time);
   }
-  /// Where a parameter's gradient lies.
+  /// Where the gradient of a parameter lies in memory.
   gpu::Tensor gradient(ParameterId p) { return tensor(plan_.gradients[static_cast<std::size_t>(p)]); }
 
   std::size_t kernels() const { return kernels_.size(); }
@@ -46,7 +46,7 @@ class StepKernels {
   gpu::KernelList kernels_;
   std::vector<gpu::Tensor> tensors_;
   std::map<TensorId, gpu::Tensor> padded_filters_;
-  std::vector<std::size_t> first_;  // kernel of each op; one more at the end
+  std::vector<std::size_t> first_;  // first kernel of each op, with one more entry at the end
 };
 
 }  // namespace infold::train

@@ -42,8 +42,8 @@ class Ddp final : public Synchroniser {
 
   std::vector<std::size_t> bucket_of_;  // by parameter
   std::vector<Bucket> buckets_;
-  std::vector<std::size_t> missing_;  // gradients, by bucket
-  std::size_t next_ = 0;              // bucket to be reduced
+  std::vector<std::size_t> missing_;  // by bucket: gradients that are still missing
+  std::size_t next_ = 0;              // next bucket to be reduced
 };
 
 }  // namespace

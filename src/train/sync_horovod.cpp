@@ -1,5 +1,6 @@
-// Horovod. A thread looks every cycle which gradients are ready everywhere and fuses them, in the order in
-// which they came, up to the size of the fusion buffer. What does not fit goes into the next one at once.
+// Horovod. In every cycle a thread checks which gradients are ready on all GPUs and fuses them, in the order
+// in which they came, up to the size of the fusion buffer. What does not fit goes into the next buffer at
+// once.
 #include <utility>
 
 #include "train/synchroniser.h"
@@ -14,7 +15,7 @@ class Horovod final : public Synchroniser {
 
   void ready(int parameter, sim::Time now, std::vector<Bucket>& /*out*/) override {
     if (waiting_.empty()) {
-      // The next tick that is not over; ticks go on whether there is work or not.
+      // The next tick that is not over yet; ticks continue whether there is work or not.
       const std::int64_t cycle = spec_.cycle.count_ps();
       tick_ = sim::Time::ps((now.count_ps() + cycle - 1) / cycle * cycle);
     }
@@ -33,7 +34,7 @@ class Horovod final : public Synchroniser {
         out.push_back(std::exchange(open, {}));
       open.parameters.push_back(p);
       open.bytes += size;
-      // A gradient alone is reduced where it lies.
+      // A single gradient is reduced in place.
       open.copied = open.parameters.size() > 1;
     }
     if (!open.parameters.empty()) out.push_back(std::move(open));

@@ -1,4 +1,4 @@
-// Each gradient by itself, as soon as it is there.
+// Each gradient is reduced by itself, as soon as it is ready.
 #include <utility>
 
 #include "train/synchroniser.h"

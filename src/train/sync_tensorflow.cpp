@@ -1,5 +1,5 @@
-// TensorFlow's MirroredStrategy: when all gradients are there they are packed one behind the other, and the
-// whole is cut into packs at gradients' borders. By default it is one pack.
+// The MirroredStrategy of TensorFlow: when all gradients are ready they are packed one behind the other, and
+// the result is cut into packs at the borders of gradients. By default there is one pack.
 #include <utility>
 
 #include "train/synchroniser.h"

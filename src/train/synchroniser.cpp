@@ -1,4 +1,4 @@
-// The table of synchronisers, and a step's decisions in order of time.
+// The table of synchronisers, and the decisions of a step in order of time.
 #include "train/synchroniser.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Gradient synchronisers: pure decisions about which gradients are reduced together, and when that may begin.
-// They know sizes and times, nothing of GPUs or networks.
+// Gradient synchronisers: pure decisions about which gradients are reduced together, and when the reduction
+// may begin. They know sizes and times, but nothing of GPUs or networks.
 #pragma once
 
 #include <array>
@@ -56,24 +56,25 @@ struct SyncSpec {
 struct Bucket {
   std::vector<int> parameters;  ///< in their order within the bucket
   sim::Bytes bytes;
-  bool copied = false;  ///< they are copied into a buffer before and back afterwards
+  bool copied = false;  ///< the gradients are copied into a buffer before and back afterwards
 };
 
-/// Told of gradients as they become ready; answers with the buckets that may be reduced from now on, in the
-/// order in which all GPUs start them.
+/// A synchroniser is told of gradients as they become ready. It answers with the buckets that may be reduced
+/// from now on, in the order in which all GPUs start them.
 class Synchroniser {
  public:
   virtual ~Synchroniser() = default;
   virtual void ready(int parameter, sim::Time now, std::vector<Bucket>& out) = 0;
-  /// When it wants to be woken, if it does.
+  /// When it wants to be woken, if at all.
   virtual std::optional<sim::Time> wants_waking() const { return std::nullopt; }
   virtual void wake(sim::Time /*now*/, std::vector<Bucket>& /*out*/) {}
 };
 
-/// `sizes`: bytes of each parameter's gradient as it is sent, in the order in which the model declares them.
+/// `sizes` are the bytes of the gradient of each parameter as it is sent, in the order in which the model
+/// declares them.
 std::unique_ptr<Synchroniser> make_synchroniser(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
 
-// One file each.
+// Each of these has its own file.
 std::unique_ptr<Synchroniser> make_ddp(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
 std::unique_ptr<Synchroniser> make_horovod(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
 std::unique_ptr<Synchroniser> make_tensorflow(const SyncSpec& spec, const std::vector<sim::Bytes>& sizes);
@@ -88,8 +89,8 @@ struct Reduction {
   Bucket bucket;
   sim::Time may_start;
 };
-/// All decisions of a step. `gradients` in order of time. `after_backward`: no reduction starts before the
-/// last gradient is ready.
+/// All decisions of a step. `gradients` are in order of time. With `after_backward`, no reduction starts
+/// before the last gradient is ready.
 std::vector<Reduction> decide(Synchroniser& synchroniser, std::span<const ReadyGradient> gradients,
                               bool after_backward);
 

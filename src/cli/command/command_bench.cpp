@@ -184,7 +184,7 @@ class BenchCommand {
   bool wrong_ = false;
 };
 
-/// The program takes the place of collective, sizes and algorithm.
+/// The program replaces collective, sizes and algorithm.
 int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
   if (!args.collective.empty() || args.gpus > 0)
     return bad_input("--program: the file says which collective and how many GPUs");

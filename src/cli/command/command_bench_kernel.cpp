@@ -148,7 +148,7 @@ void add(CLI::App& bench, const std::string& typed, int& exit, const std::string
   add_kernel_arguments(*command, name, *args);
   command->footer(fmt::format("Example:\n  infold bench {} {}", name, example));
   command->callback([args, name, &bench, &exit] {
-    // What stands before the kernel's name belongs to collectives.
+    // Options before the name of the kernel belong to collectives.
     for (const CLI::Option* o : bench.get_options()) {
       if (o->count() > 0) {
         exit = bad_input(

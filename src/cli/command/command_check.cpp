@@ -1,4 +1,4 @@
-// infold check: is this file valid?
+// infold check: tells whether a file is valid.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

@@ -40,7 +40,7 @@ int compare_command(const TrainArguments& args) {
   page.add(*setup.system);
   TraceWriter trace(args.trace, args.page.typed);
   if (const int exit = trace.open(); exit != kDone) return exit;
-  // A row of the result for each variant of each method.
+  // The result has one row for each variant of each method.
   setup.job.trace = trace.wanted() ? trace.spec() : page.recording(3 * setup.methods.size());
   const Stopwatch watch(args.no_timing);
   Progress progress;

@@ -1,5 +1,5 @@
-// infold describe: a system's, a GPU's or a component's parameters, from where they are declared; a model's
-// layers.
+// infold describe: the parameters of a system, a GPU or a component, from where they are declared, and the
+// layers of a model.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

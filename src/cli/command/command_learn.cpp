@@ -1,4 +1,4 @@
-// infold learn: a small network really trained, its gradients summed by the simulated machine.
+// infold learn: trains a small network, with its gradients summed by the simulated machine.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -129,7 +129,7 @@ void add_learn(CLI::App& app, int& exit) {
       ->capture_default_str();
   command->add_option("--rate", args->rate, "by which weights follow the gradient")
       ->check([](const std::string& typed) {
-        // What is no number lies in every range.
+        // A NaN passes every range check.
         return typed.find_first_of("nN") == std::string::npos ? "" : "a number from 1e-06 to 10";
       })
       ->check(CLI::Range(1e-6, 10.0))

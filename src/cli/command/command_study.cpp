@@ -1,4 +1,4 @@
-// infold study: a shipped study, or one of the user's.
+// infold study: runs a shipped study, or one of the user.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -33,7 +33,7 @@ struct Arguments {
   PageArguments page;
 };
 
-/// What a study's jobs point to; a deque keeps its elements where they are.
+/// Holds what the jobs of a study point to; a deque does not move its elements.
 struct Loaded {
   std::vector<study::SystemPtr> systems;
   std::deque<train::Graph> graphs;

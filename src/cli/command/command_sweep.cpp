@@ -1,4 +1,4 @@
-// infold sweep: one command over many values, into a database that a later run goes on with.
+// infold sweep: runs one command over many values, into a database that a later run can continue.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -87,7 +87,7 @@ int failed(const std::string& message) {
   return kFailed;
 }
 
-/// All points have results: the table of them, and the files.
+/// All points have results: makes the table, and writes the files.
 int finish(const Arguments& args, const config::SweepFile& file, study::SweepStore& store,
            const std::string& database, const std::string& csv, PageWriter& page) {
   const study::Sweep& sweep = file.sweep;

@@ -24,7 +24,7 @@ namespace infold::cli {
 
 namespace {
 
-/// Without communication there is more to say of the kernels.
+/// Without communication, the report says more about the kernels.
 int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   const gpu::GpuSpec& gpu = setup.system->machine.gpu;

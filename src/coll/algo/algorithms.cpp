@@ -57,7 +57,7 @@ constexpr std::array kAlgorithms = {
               .in_network = true},
 };
 
-/// What a rank without others has to do.
+/// The steps of a rank that has no other ranks.
 Program alone(const Request& request, bool in_network) {
   const int channels = channels_for(request.tuning, request.bytes);
   Program program = blank_program(request, channels);
@@ -112,7 +112,7 @@ std::string who_offers(Collective c) {
 std::int64_t most_steps(const Algorithm& algorithm, const Request& request) {
   const std::int64_t n = request.ranks();
   const std::int64_t channels = channels_for(request.tuning, request.bytes);
-  // A ring goes round twice, a grid of three sides six times; pieces of a pipeline may be smaller than
+  // A ring goes round twice, a grid of three sides six times; the pieces of a pipeline may be smaller than
   // chunks.
   const std::int64_t chunks = request.bytes.count() / (channels * max_chunk(request.tuning).count()) + 1;
   const std::int64_t list = algorithm.floods ? chunks * (2 * n + 4) + 2 * n : 6 * (chunks + n) + 64;

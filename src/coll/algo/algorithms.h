@@ -1,4 +1,4 @@
-// The algorithms there are: one explicit table, one file an algorithm.
+// The available algorithms: one explicit table, and one file per algorithm.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ namespace infold::coll {
 /// What is to be compiled.
 struct Request {
   Collective collective = Collective::kAllReduce;
-  sim::Bytes bytes;           ///< size as nccl-tests means it; a multiple of the element size
+  sim::Bytes bytes;           ///< size as in nccl-tests; a multiple of the element size
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   const net::Blueprint* fabric = nullptr;
   Tuning tuning;
-  int root = 0;  ///< of a broadcast or a reduction to one rank
+  int root = 0;  ///< root of a broadcast or of a reduction to one rank
   Engine engine = Engine::kSm;
 
   int ranks() const { return static_cast<int>(gpus.size()); }
@@ -29,25 +29,25 @@ struct Request {
 struct Algorithm {
   std::string_view name;
   std::string_view about;
-  std::span<const Collective> collectives;  ///< that it offers
-  Program (*write)(const Request&);         ///< for two ranks or more
-  std::span<const Collective> puts = {};    ///< in which it stores into others' outputs
-  bool floods = false;                      ///< every chunk goes to every rank
-  bool in_network = false;                  ///< needs switches that reduce; brings its own engine
+  std::span<const Collective> collectives;  ///< the collectives that it offers
+  Program (*write)(const Request&);         ///< writes a program for two ranks or more
+  std::span<const Collective> puts = {};  ///< collectives in which it stores into the outputs of other ranks
+  bool floods = false;                    ///< every chunk goes to every rank
+  bool in_network = false;                ///< needs switches that reduce; implies its own engine
 
   bool offers(Collective c) const;
-  /// Stores into outputs can only be fenced, and flags can not hide in them: only Simple will do.
+  /// Stores into outputs can only be fenced, and cannot carry flags, so they need the Simple protocol.
   bool needs_simple(Collective c) const;
 };
 
 std::span<const Algorithm> algorithms();
 /// Null when there is none of that name.
 const Algorithm* find_algorithm(std::string_view name);
-/// "all_reduce, broadcast": what an algorithm offers; "ring, tree": who offers a collective.
+/// "all_reduce, broadcast": what an algorithm offers; "ring, tree": which algorithms offer a collective.
 std::string offered_by(const Algorithm& algorithm);
 std::string who_offers(Collective c);
 
-/// No fewer steps than the program will have, known without writing it.
+/// An upper bound of the number of steps of the program, known without writing it.
 std::int64_t most_steps(const Algorithm& algorithm, const Request& request);
 
 /// Requires: algorithm.offers(request.collective). A single rank copies its input, whatever the algorithm.

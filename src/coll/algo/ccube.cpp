@@ -6,9 +6,9 @@ namespace infold::coll {
 
 namespace {
 
-/// How many chunks a rank sends up before it waits for the first to come down. The further ahead the less it
-/// waits, but each level may be ahead of the one above by less than the buffers between them hold, up and
-/// down: by more, both would wait for room.
+/// How many chunks a rank sends up before it waits for the first to come down. The further ahead, the less it
+/// waits. But each level may be ahead of the one above by less than the buffers between them hold, up and
+/// down; otherwise both would wait for room.
 std::size_t lead_of(const TreeNode& node, const Tuning& t) {
   const int chunks_in_buffer = std::max(1, buffer_slots(t) / t.slices_per_chunk);
   return static_cast<std::size_t>(node.depth * (2 * chunks_in_buffer - 1));
@@ -34,7 +34,7 @@ Program write_ccube(const Request& request) {
       });
       auto& list = program.steps(rank, channel);
       if (node.root()) {
-        // Up and down meet in one step: what is complete goes down at once.
+        // Up and down meet in one step: a complete chunk goes down at once.
         for (Step& s : up) {
           s.to = node.children;
           add(list, s);

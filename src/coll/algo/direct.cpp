@@ -1,13 +1,13 @@
-// Direct algorithms: everybody sends to everybody, one hop, no intermediary. Few steps and many bytes, so
-// they win where messages are small; all-to-all and barrier have no better way on a fabric that joins all
-// ranks.
+// Direct algorithms: every rank sends to every other in one hop, without an intermediary. They have few steps
+// and many bytes, so they win where messages are small. All-to-all and barrier have no better algorithm on a
+// fabric that joins all ranks.
 #include "coll/program/writing.h"
 
 namespace infold::coll {
 
 namespace {
 
-/// Folds what all others send with the own input, as many at a time as a step can take.
+/// Folds what all others send with the own input, as many ranks at a time as a step allows.
 void fold_all(int rank, int ranks, Step own, Steps& out) {
   const auto groups = others_of(rank, ranks);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -22,7 +22,7 @@ void fold_all(int rank, int ranks, Step own, Steps& out) {
   }
 }
 
-/// Sends the own input to everybody else.
+/// Sends the own input to every other rank.
 void send_all(int rank, int ranks, Step own, Steps& out) {
   for (const Peers& peers : others_of(rank, ranks)) {
     Step s = own;
@@ -32,7 +32,7 @@ void send_all(int rank, int ranks, Step own, Steps& out) {
   }
 }
 
-/// Writes one rank's steps on one channel.
+/// Writes the steps of one rank on one channel.
 struct Writer {
   const Request& request;
   int rank;
@@ -55,7 +55,7 @@ struct Writer {
     interleave(sends, receives, request.tuning, out);
   }
 
-  /// One shot: everybody gets everything and reduces all of it.
+  /// One-shot: every rank gets everything and reduces all of it.
   void all_reduce() {
     for_chunks([&](const Step& chunk, Steps& list) { send_all(rank, n, chunk, list); },
                [&](const Step& chunk, Steps& list) { fold_all(rank, n, chunk, list); });
@@ -78,7 +78,7 @@ struct Writer {
     });
   }
 
-  /// Nobody stores into another's output before that rank's kernel has begun.
+  /// No rank stores into the output of another before the kernel of that rank has begun.
   void wait_for_all() {
     for (const Peers& peers : others_of(rank, n)) add_flag(out, {}, peers);
     for (const Peers& peers : others_of(rank, n)) add_flag(out, peers, {});
@@ -93,7 +93,7 @@ struct Writer {
     }
   }
 
-  /// The own share, straight into every output.
+  /// Puts the own share straight into every output.
   void all_gather() {
     wait_for_all();
     const auto send = [&](Step s, Steps& list) {

@@ -1,9 +1,10 @@
 // Recursive halving and doubling: partners exchange halves of the vector, then quarters, until each rank has
-// its reduced share; the way back gathers them. Log n rounds, and no more bytes than a ring.
+// its reduced share; the reverse order gathers the shares. It takes log n rounds, and no more bytes than a
+// ring.
 //
-// Powers of two pair ranks whose numbers differ in one bit. Any other number of ranks goes round a circle by
-// powers of two (Bruck's all-gather, and the same backwards for the reduction), without the extra rounds that
-// folding the surplus ranks into others would cost.
+// If the number of ranks is a power of two, ranks whose numbers differ in one bit are partners. Any other
+// number of ranks goes round a circle by powers of two (the all-gather of Bruck, and its reverse for the
+// reduction), without the extra rounds that folding the surplus ranks into others would cost.
 #include <bit>
 
 #include "coll/program/writing.h"
@@ -12,29 +13,30 @@ namespace infold::coll {
 
 namespace {
 
-/// Blocks first, first + 1, ... counted round the circle of ranks.
+/// Blocks first, first + 1, ..., counted round the circle of ranks.
 struct Blocks {
   int first = 0;
   int count = 0;
 };
 
-/// Who exchanges what with whom in which round. Rounds count from 0; the distance halves while reducing.
+/// Which ranks exchange which blocks in which round. Rounds count from 0; the distance halves while reducing.
 class Plan {
  public:
   explicit Plan(int ranks) : n_(ranks), pairs_(std::has_single_bit(static_cast<unsigned>(ranks))) {}
 
   int rounds() const { return static_cast<int>(std::bit_width(static_cast<unsigned>(n_ - 1))); }
-  /// While reducing. While gathering the same rounds run backwards, and data go the other way.
+  /// The partners while reducing. While gathering, the same rounds run backwards, and data goes the other
+  /// way.
   int to(int rank, int round) const { return pairs_ ? rank ^ distance(round) : turn(rank, distance(round)); }
   int from(int rank, int round) const {
     return pairs_ ? rank ^ distance(round) : turn(rank, -distance(round));
   }
-  /// What a rank is sent while reducing: the blocks it goes on with.
+  /// The blocks that a rank is sent while reducing, with which it continues.
   Blocks kept(int rank, int round) const {
     const int d = distance(round);
     return pairs_ ? Blocks{rank / d * d, d} : Blocks{rank, std::min(d, n_ - d)};
   }
-  /// Whether the rank has folded others' values into this block before the round.
+  /// Whether the rank has folded values of others into this block before the round.
   bool holds(int rank, int block, int round) const {
     for (int earlier = 0; earlier < round; ++earlier) {
       const Blocks b = kept(rank, earlier);
@@ -50,7 +52,7 @@ class Plan {
   bool pairs_;
 };
 
-/// Writes one rank's steps on one channel.
+/// Writes the steps of one rank on one channel.
 class HalvingWriter {
  public:
   /// `layout(block)` is the part of the vector that a block has on this channel.
@@ -84,7 +86,7 @@ class HalvingWriter {
     }
   }
 
-  /// `from_input`: the rank's own block is not in its output yet.
+  /// `from_input`: the own block of the rank is not in its output yet.
   void gather(bool from_input) {
     for (int round = plan_.rounds() - 1; round >= 0; --round) {
       const int to = plan_.from(rank_, round);
@@ -114,8 +116,8 @@ class HalvingWriter {
   }
 
  private:
-  /// Calls `f(part, sender holds it, receiver holds it)` for runs of blocks that lie side by side and of
-  /// which the same is true. Sender and receiver both come to the same runs.
+  /// Calls `f(part, sender holds it, receiver holds it)` for runs of adjacent blocks that have the same
+  /// answers. Sender and receiver compute the same runs.
   template <class F>
   void for_runs(Blocks blocks, int sender, int receiver, int round, F f) {
     const auto holds = [&](int rank, int block) { return rank >= 0 && plan_.holds(rank, block, round); };
@@ -140,7 +142,7 @@ class HalvingWriter {
     if (run.begin < run.end) f(run, sender_holds, receiver_holds);
   }
 
-  /// This rank's own values: its input, or what it holds. A reduce-scatter holds sums in scratch memory,
+  /// The own values of this rank: its input, or what it holds. A reduce-scatter holds sums in scratch memory,
   /// which lies behind the output and has room for the whole vector.
   Step own(Part part, bool held) const {
     Step s = step_at(part.begin, part.end - part.begin);
@@ -169,7 +171,7 @@ class HalvingWriter {
   std::vector<Step>& out_;
 };
 
-/// In round r everybody hears from the rank 2^r behind, who by then has heard from 2^r ranks.
+/// In round r every rank hears from the rank 2^r behind, which by then has heard from 2^r ranks.
 void barrier(int rank, int ranks, std::vector<Step>& out) {
   for (int d = 1; d < ranks; d *= 2) {
     add_flag(out, {}, {(rank + d) % ranks});
@@ -185,7 +187,7 @@ Program write_halving_doubling(const Request& request) {
   Program program = blank_program(request, channels_for(request.tuning, request.bytes));
   if (request.collective == Collective::kReduceScatter) program.scratch = request.bytes;
   for (int channel = 0; channel < program.channels; ++channel) {
-    // Blocks are the ranks' shares, of which each channel has its part; an all-reduce may cut as it likes.
+    // Blocks are the shares of the ranks, of which each channel has its part; an all-reduce may cut freely.
     const auto layout = [&](int block) {
       if (!has_shares(request.collective))
         return part_of(part_of(request.bytes, channel, program.channels), block, n);

@@ -1,7 +1,7 @@
-// Hierarchical all-reduce: a ring reduce-scatter along each side of a grid of ranks in turn, each on the
-// share that the one before left, then ring all-gathers back. Short rings, and between groups only what a
-// group has reduced. On tori and other grids parts of the message start with different sides, so that all
-// links work.
+// Hierarchical all-reduce: a ring reduce-scatter runs along each side of a grid of ranks in turn, each on the
+// share that the previous one left, then ring all-gathers run in reverse order. Rings are short, and only
+// what a group has reduced passes between groups. On tori and other grids, parts of the message start with
+// different sides, so that all links work.
 #include <algorithm>
 #include <map>
 
@@ -16,11 +16,11 @@ namespace {
 /// A line of ranks along one side of the grid, as a circle.
 struct Side {
   std::vector<int> order;       ///< ranks
-  std::vector<int> coordinate;  ///< of each of them along the side: which share it ends up with
-  int place = 0;                ///< of the rank in question
+  std::vector<int> coordinate;  ///< of each rank along the side: which share it ends up with
+  int place = 0;                ///< place of the current rank
 };
 
-/// The lines of a grid, each with the circles that its cables allow.
+/// The lines of a grid, each with the rings that its cables allow.
 class Grid {
  public:
   explicit Grid(const Request& request) : levels_(find_levels(*request.fabric, request.gpus)) {
@@ -37,7 +37,7 @@ class Grid {
 
   int rank_at(int index) const { return levels_.rank_at[static_cast<std::size_t>(index)]; }
 
-  /// The sides through `index` in the order in which a channel takes them.
+  /// The sides through `index` in the order in which a channel uses them.
   std::vector<Side> sides_through(int index, int channel) const {
     const auto count = static_cast<int>(levels_.sides.size());
     const int first = levels_.grid ? channel % count : 0;
@@ -52,7 +52,7 @@ class Grid {
       const std::vector<int> ranks = line(start, level);
       Side side;
       side.coordinate = rings[turn % rings.size()];
-      // With one circle to choose from, every second time round the other way.
+      // If there is only one ring, every second channel uses it in the other direction.
       if (rings.size() == 1 && turn % 2 == 1) std::ranges::reverse(side.coordinate);
       for (int c : side.coordinate) side.order.push_back(ranks[static_cast<std::size_t>(c)]);
       side.place = static_cast<int>(std::ranges::find(side.coordinate, here) - side.coordinate.begin());
@@ -77,7 +77,7 @@ class Grid {
   }
 
   Levels levels_;
-  std::vector<std::map<int, std::vector<Ring>>> rings_;  // by level, by the line's first index
+  std::vector<std::map<int, std::vector<Ring>>> rings_;  // by level, then by the first index of the line
 };
 
 /// Reduces a window of the message along the sides from `level` on, and gathers it back.
@@ -114,7 +114,7 @@ Program write_hierarchical(const Request& request) {
     for (int index = 0; index < n; ++index) {
       const auto sides = grid.sides_through(index, channel);
       auto& list = program.steps(grid.rank_at(index), channel);
-      // The window: a chunk for each rank of the first side.
+      // A window has one chunk for each rank of the first side.
       const auto ranks = static_cast<std::int64_t>(sides.front().order.size());
       for_pieces(part, max_chunk(request.tuning) * ranks, [&](sim::Bytes begin, sim::Bytes bytes) {
         all_reduce(sides, 0, {begin, begin + bytes}, list);

@@ -5,10 +5,10 @@
 
 namespace infold::coll {
 
-/// What switches can know as one range: they count its bytes in 32 bits.
+/// The largest range that switches can handle as one: they count its bytes in 32 bits.
 inline constexpr sim::Bytes kMostInNetwork = sim::Bytes::gib(2);
 
-/// A program that a GPU's collective engine walks: the same steps for every rank.
+/// A program for the collective engine of a GPU, with the same steps for every rank.
 inline Program engine_program(const Request& request, const std::vector<Step>& steps) {
   Program p = blank_program(request, 1);
   p.engine = Engine::kCollectiveEngine;
@@ -22,7 +22,7 @@ inline Step meet() {
   return s;
 }
 
-/// Steps of one kind that cover the vector, or every rank's share of it.
+/// Steps of one kind that cover the vector, or the share of every rank.
 inline void add_in_network(std::vector<Step>& steps, const Request& request, NetOp op, NetWho who) {
   const bool shares = who == NetWho::kOwner;
   const int n = shares ? request.ranks() : 1;
@@ -39,14 +39,15 @@ inline void add_in_network(std::vector<Step>& steps, const Request& request, Net
   });
 }
 
-/// Who gets what in a collective that reduces.
+/// Which ranks get the result of a collective that reduces.
 inline NetWho who_gets(Collective c) {
   return c == Collective::kAllReduce ? NetWho::kAll
          : c == Collective::kReduce  ? NetWho::kRoot
                                      : NetWho::kOwner;
 }
 
-/// The steps of collectives that only multicast or only meet. Outputs may be stored into when all have come.
+/// The steps of collectives that only multicast or only meet. Outputs may be stored into when all ranks have
+/// come.
 inline void add_multicast(std::vector<Step>& steps, const Request& request) {
   steps.push_back(meet());
   if (request.collective != Collective::kBarrier)

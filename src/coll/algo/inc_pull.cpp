@@ -1,5 +1,5 @@
-// Pull: each rank asks for the sum of its part, which the switches collect from all, and spreads it. Inputs
-// are read by others, so all must have come before the first is asked for.
+// Pull: each rank asks for the sum of its part, which the switches collect from all ranks, and multicasts it.
+// Inputs are read by others, so all ranks must have come before the first sum is asked for.
 #include "coll/algo/in_network.h"
 
 namespace infold::coll {

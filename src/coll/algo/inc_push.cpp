@@ -1,5 +1,5 @@
-// Push: every rank sends what it has, unasked; the switch where all contributions have met sends the sum to
-// who wants it. No rank waits for another before it sends.
+// Push: every rank sends its data unasked; the switch where all contributions have met sends the sum to the
+// ranks that need it. No rank waits for another before it sends.
 #include "coll/algo/in_network.h"
 
 namespace infold::coll {

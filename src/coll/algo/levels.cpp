@@ -1,4 +1,4 @@
-// Reading groups off a blueprint.
+// Derives groups of ranks from a blueprint.
 #include "coll/algo/levels.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace infold::coll {
 
 namespace {
 
-/// The nodes each GPU has cables to.
+/// The nodes that each GPU has cables to.
 std::vector<std::set<int>> neighbours_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   std::vector<std::set<int>> all(static_cast<std::size_t>(blueprint.nodes()));
   for (const net::Cable& c : blueprint.cables) {
@@ -22,7 +22,8 @@ std::vector<std::set<int>> neighbours_of(const net::Blueprint& blueprint, std::s
   return out;
 }
 
-/// Ranks by group: with switches those below the same ones, without those that are all joined to each other.
+/// Ranks by group: with switches, those below the same switches; without, those that are all joined to each
+/// other.
 std::vector<std::vector<int>> groups_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   const auto near = neighbours_of(blueprint, gpus);
   std::vector<std::vector<int>> groups;
@@ -66,7 +67,7 @@ Levels near_square(int ranks) {
 
 Levels find_levels(const net::Blueprint& blueprint, std::span<const int> gpus) {
   const int n = static_cast<int>(gpus.size());
-  if (blueprint.dims.size() == 1) return in_order({n}, n);  // a ring has but one side
+  if (blueprint.dims.size() == 1) return in_order({n}, n);  // a ring has only one side
   if (blueprint.dims.size() > 1) {
     if (n != blueprint.gpus) return near_square(n);
     Levels levels;

@@ -9,17 +9,18 @@
 
 namespace infold::coll {
 
-/// Rank `rank_at[i]` stands at coordinates (i % sides[0], i / sides[0] % sides[1], ...).
+/// Rank `rank_at[i]` has the coordinates (i % sides[0], i / sides[0] % sides[1], ...).
 struct Levels {
   std::vector<int> sides;
   std::vector<int> rank_at;
-  /// All sides are alike, so different parts of a message may start with different ones.
+  /// All sides are alike, so different parts of a message may start with different sides.
   bool grid = false;
 };
 
-/// Torus: its own sides. Fat tree, PCIe tree, cube mesh: within the groups first, then between them.
-/// Otherwise, and where only some GPUs of a torus take part, a grid as square as the number of ranks allows.
-/// Groups of different sizes can not be dealt with, and make one level of all.
+/// A torus has its own sides. In a fat tree, PCIe tree or cube mesh, the first side is within the groups and
+/// the second between them. Otherwise, and where only some GPUs of a torus take part, the grid is as square
+/// as the number of ranks allows. Groups of different sizes are not supported, and give one level of all
+/// ranks.
 Levels find_levels(const net::Blueprint& blueprint, std::span<const int> gpus);
 
 }  // namespace infold::coll

@@ -1,13 +1,14 @@
-// As NCCL's NVLS: workgroups stage the vector in a buffer that is registered with the switches, have the
-// switches sum and multicast it there, chunk by chunk, and copy it out. Or zero-copy, in the user's memory.
+// Follows NVLS of NCCL: workgroups stage the vector in a buffer that is registered with the switches, have
+// the switches sum and multicast it there, chunk by chunk, and copy it out. With zero-copy this happens in
+// the memory of the user.
 #include "coll/algo/in_network.h"
 
 namespace infold::coll {
 
 namespace {
 
-/// The chunk that the library takes: large ones for large messages, so that all chunks under way at once are
-/// a small part of the message.
+/// The chunk size of the library: large chunks for large messages, so that all chunks in progress are a small
+/// part of the message.
 sim::Bytes chunk_for(const NvlsTuning& t, sim::Bytes bytes, std::int64_t at_once) {
   sim::Bytes chunk = t.chunk;
   const auto too_large = [&](std::int64_t times, sim::Bytes next) {
@@ -19,7 +20,7 @@ sim::Bytes chunk_for(const NvlsTuning& t, sim::Bytes bytes, std::int64_t at_once
   return chunk;
 }
 
-/// As many channels as have something to do for every rank; none gets nothing of `whole`.
+/// As many channels as have work for every rank; no channel is left without a part of `whole`.
 int channels_of(const NvlsTuning& t, const Request& request, sim::Bytes whole) {
   constexpr std::int64_t kLeast = 1024;
   const std::int64_t worth = request.bytes.count() / (kLeast * request.ranks());

@@ -1,5 +1,5 @@
-// The ring algorithm: chunks go round, folded on the first way round and copied on the second.
-// Each rank sends to its successor only, so every link carries the same and none carries more.
+// The ring algorithm: chunks go round twice, and are folded the first time and copied the second time. Each
+// rank sends only to its successor, so every link carries the same amount.
 #include "coll/algo/algorithms.h"
 #include "coll/algo/ring_steps.h"
 #include "coll/algo/rings.h"
@@ -10,7 +10,7 @@ namespace {
 
 void all_reduce(RingWriter& w, const Request& request, Part part) {
   while (part.begin < part.end) {
-    // The window: a chunk for each rank, less at the end of the message.
+    // A window has one chunk for each rank, and less at the end of the message.
     const sim::Bytes left = part.end - part.begin;
     const sim::Bytes chunk = chunk_of(request.tuning, sim::Bytes{(left.count() + w.ranks() - 1) / w.ranks()});
     const auto share = [&](int behind) {
@@ -70,7 +70,7 @@ void chain(RingWriter& w, const Request& request, Part part) {
   });
 }
 
-/// A token goes round twice: on the first way it gathers everybody, on the second it sets everybody free.
+/// A token goes round twice: the first time it collects all ranks, the second time it releases them.
 void barrier(const RingWriter& w, std::vector<Step>& out) {
   const bool first = w.self() == 0;
   for (int round = 0; round < 2; ++round) {
@@ -79,7 +79,7 @@ void barrier(const RingWriter& w, std::vector<Step>& out) {
   }
 }
 
-/// As many channels on every ring, so that every ring's links carry the same.
+/// Every ring gets the same number of channels, so that the links of all rings carry the same.
 int whole_rounds(int channels, int rings) {
   return channels < rings ? channels : channels - channels % rings;
 }
@@ -88,10 +88,10 @@ int whole_rounds(int channels, int rings) {
 
 Program write_ring(const Request& request) {
   const int n = request.ranks();
-  // What is cut over the channels: the vector, or each rank's share of it.
+  // What is divided among the channels: the vector, or the share of each rank.
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   const auto rings = find_rings(*request.fabric, request.gpus);
-  // With LL a thread's least is meant of each rank's chunk, as the library has it.
+  // With LL, the minimum per thread applies to the chunk of each rank, as in the library.
   const sim::Bytes for_threads = request.tuning.protocol == Protocol::kLl ? request.bytes / n : request.bytes;
   Program program = blank_program(
       request, whole_rounds(channels_for(request.tuning, for_threads), static_cast<int>(rings.size())));
@@ -119,7 +119,7 @@ Program write_ring(const Request& request) {
           barrier(w, list);
           break;
         case Collective::kAllToAll:
-          break;  // not offered
+          break;  // this collective is not offered
       }
     }
   }

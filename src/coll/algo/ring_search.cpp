@@ -1,7 +1,7 @@
-// How: (1) take the links apart into permutations, in each of which every rank has one successor; (2) mend:
-// exchange successors between two permutations wherever that leaves both permutations, keep what does not
-// make more circles, until each is a single circle. Links are never lost or doubled, so the circles stay
-// disjoint.
+// The search has two parts. (1) The links are decomposed into permutations, in each of which every rank has
+// one successor. (2) Two permutations exchange successors wherever both remain permutations, and the exchange
+// is kept if it does not make more cycles, until each permutation is a single cycle. Links are never lost or
+// doubled, so the cycles stay disjoint.
 #include "coll/algo/ring_search.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace infold::coll {
 namespace {
 
-constexpr int kStepsPerExchange = 20;  // its fixed cost
+constexpr int kStepsPerExchange = 20;  // the fixed cost of an exchange
 
 void use_up(LinkGraph& graph, int from, int to) {
   auto& arcs = graph[at(from)];
@@ -48,8 +48,8 @@ std::optional<LinkGraph> CycleSearch::give_directions(LinkGraph both_ways) {
   return directed;
 }
 
-/// (1) Perfect matchings of senders to receivers, one after the other, by augmenting paths. If all ranks have
-/// the same number of links, these use up every link; otherwise some links stay idle.
+/// (1) Finds perfect matchings of senders to receivers, one after the other, by augmenting paths. If all
+/// ranks have the same number of links, these use every link; otherwise some links stay idle.
 void CycleSearch::take_apart(LinkGraph graph, long limit) {
   parts_.clear();
   while (steps_ < limit) {
@@ -81,7 +81,7 @@ bool CycleSearch::find_receiver(const LinkGraph& graph, int sender) {
   return false;
 }
 
-/// (2)
+/// (2) Merges the cycles of each permutation.
 std::vector<Permutation> CycleSearch::mend(Turning turning, long limit) {
   circles_.clear();
   for (const Permutation& part : parts_) circles_.push_back(count_circles(part));
@@ -102,9 +102,9 @@ std::vector<Permutation> CycleSearch::mend(Turning turning, long limit) {
   }
 }
 
-/// Lets two parts exchange the successor of `start`, and of all ranks that must follow for both to remain
-/// permutations. Undoes it if that made more circles, save for one time in a hundred (a way out of dead
-/// ends).
+/// Lets two permutations exchange the successor of `start`, and of all ranks that must follow for both to
+/// remain permutations. The exchange is undone if it made more cycles, except one time in a hundred (to
+/// escape dead ends).
 void CycleSearch::exchange(int one, int other, int start) {
   const Permutation& old = parts_[at(one)];
   changed_one_ = old;
@@ -127,7 +127,7 @@ void CycleSearch::exchange(int one, int other, int start) {
   circles_[at(other)] = circles_other;
 }
 
-/// Walks some circles, chosen at random, the other way round: other exchanges become possible.
+/// Reverses some cycles, chosen at random, which makes other exchanges possible.
 void CycleSearch::turn_some_circles(Permutation& part) {
   ++stamp_;
   for (int start = 0; start < ranks_; ++start) {

@@ -11,38 +11,38 @@
 
 namespace infold::coll {
 
-/// Per rank, the ranks it has links to and how many.
+/// For each rank, the ranks it has links to and how many links.
 struct Arc {
   int to;
   int links;
 };
 using LinkGraph = std::vector<std::vector<Arc>>;
-/// A rank as an index into it.
+/// A rank as an index into the graph.
 inline std::size_t at(int rank) {
   return static_cast<std::size_t>(rank);
 }
 
-/// rank -> its successor
+/// Maps a rank to its successor.
 using Permutation = std::vector<int>;
 
-/// Whether circles keep to the direction of their links, or each link stands for a cable whose both
-/// directions are at hand, so that a circle may be turned round.
+/// Whether cycles keep to the direction of their links, or each link stands for a cable whose two directions
+/// are available, so that a cycle may be reversed.
 enum class Turning { kForbidden, kAllowed };
 
-/// Seeded, so that the same calls give the same answers, and bounded in steps rather than in time.
+/// The search is seeded, so that the same calls give the same answers, and bounded in steps instead of time.
 class CycleSearch {
  public:
   explicit CycleSearch(int ranks);
 
-  /// Steps made so far: a measure of time that is the same on every machine.
+  /// The steps made so far: a measure of time that is the same on every machine.
   long steps() const { return steps_; }
 
-  /// Circles through all ranks that share no link: the largest set met until `limit` steps have been made in
-  /// all or nothing is left to improve. The first links of each rank's list are tried first.
+  /// Cycles through all ranks that share no link: the largest set found until `limit` steps have been made in
+  /// total or nothing is left to improve. The first links of the list of each rank are tried first.
   std::vector<Permutation> search(LinkGraph graph, Turning turning, long limit);
 
   /// Gives each cable one direction so that every rank has as many links in as out, by walking closed trails
-  /// at random. Impossible with an odd number of cables at some rank.
+  /// at random. This is impossible if a rank has an odd number of cables.
   std::optional<LinkGraph> give_directions(LinkGraph both_ways);
 
   void shuffle(LinkGraph& graph) {
@@ -50,7 +50,7 @@ class CycleSearch {
   }
 
  private:
-  // Not std::shuffle or a std:: distribution: those may differ between libraries.
+  // std::shuffle and std:: distributions are not used, because they may differ between libraries.
   int below(int n) { return static_cast<int>(random_() % static_cast<std::uint_fast32_t>(n)); }
   template <class T>
   void shuffle(std::vector<T>& items) {
@@ -71,10 +71,10 @@ class CycleSearch {
   long steps_ = 0;
   std::mt19937 random_{1};
   std::vector<Permutation> parts_;
-  std::vector<int> circles_;  ///< of each part
+  std::vector<int> circles_;  ///< number of cycles of each permutation
   std::vector<int> sender_of_;
 
-  long stamp_ = 0;  ///< a rank is marked if its entry in seen_ is the present stamp
+  long stamp_ = 0;  ///< a rank is marked if its entry in seen_ equals the current stamp
   std::vector<long> seen_;
 
   // Scratch space of exchange().

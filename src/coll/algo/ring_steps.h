@@ -1,4 +1,5 @@
-// Steps of one rank in a ring: chunks folded on one way round, copied on another. Internal to coll/.
+// The steps of one rank in a ring: chunks are folded on one way round and copied on another. Internal to
+// coll/.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@ class RingWriter {
   RingWriter(const std::vector<int>& order, int place, std::vector<Step>& out)
       : order_(order), n_(static_cast<int>(order.size())), place_(place), out_(out) {}
 
-  /// Where in the circle, and which rank, is so many behind.
+  /// The place in the circle, and the rank, that is so many places behind.
   int place(int behind) const { return (place_ + n_ - behind) % n_; }
   int rank(int behind) const { return order_[static_cast<std::size_t>(place(behind))]; }
   int self() const { return rank(0); }
@@ -30,15 +31,16 @@ class RingWriter {
   std::vector<Step>& out_;
 };
 
-/// What a fold round does beside folding.
+/// What a folding round does besides folding.
 struct FoldRound {
   bool held = false;      ///< own values are those held from before, not the input
   bool finishes = false;  ///< the values are complete when the round ends
-  bool pass_on = false;   ///< and go round once more at once
+  bool pass_on = false;   ///< complete values go round once more at once
 };
 
-/// The share of the rank i places behind starts at its successor and ends, folded, at itself.
-/// `share(behind)` is the (input offset, output offset, bytes) of the share of the rank so many behind.
+/// The share of the rank i places behind starts at its successor and ends, folded, at that rank itself.
+/// `share(behind)` is the (input offset, output offset, bytes) of the share of the rank so many places
+/// behind.
 template <class Share>
 void fold_round(RingWriter& w, Share share, FoldRound round) {
   for (int behind = 1; behind <= w.ranks(); ++behind) {
@@ -53,7 +55,7 @@ void fold_round(RingWriter& w, Share share, FoldRound round) {
   }
 }
 
-/// Shares that are at their ranks, and on their way to the successors, are copied from neighbour to
+/// Shares that are complete at their ranks and on their way to the successors are copied from neighbour to
 /// neighbour.
 template <class Share>
 void copy_round(RingWriter& w, Share share) {

@@ -1,5 +1,5 @@
-// Chooses between the plain order of the ranks and rings along the cables, and steers the search for the
-// latter. See rings.h for what is promised, ring_search.cpp for how rings are found.
+// Chooses between the plain order of the ranks and rings along the cables, and controls the search for the
+// latter. rings.h states the guarantees, ring_search.cpp finds the rings.
 #include "coll/algo/rings.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace infold::coll {
 namespace {
 
-/// The cables between the ranks' GPUs.
+/// The cables between the GPUs of the ranks.
 struct Cabling {
   LinkGraph both_ways;
-  LinkGraph drawn;  ///< each cable only in the direction in which the blueprint has it
+  LinkGraph drawn;  ///< each cable only in the direction of the blueprint
 };
 
 void add_link(LinkGraph& graph, int from, int to) {
@@ -43,8 +43,8 @@ Cabling cabling_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   return cabling;
 }
 
-/// Each rank's links, shortest way up in rank numbers first. On a full mesh the search then starts from the
-/// permutations "k further on", half of which are full circles already.
+/// The links of each rank, ordered by the distance upwards in rank numbers. On a full mesh the search then
+/// starts from the permutations "k further on", half of which are single cycles already.
 void sort_by_distance(LinkGraph& graph) {
   const int ranks = static_cast<int>(graph.size());
   for (int rank = 0; rank < ranks; ++rank) {
@@ -76,7 +76,7 @@ Ring walk(const Permutation& successor) {
   return ring;
 }
 
-/// Walks rings backwards as well, where the links for that are still free.
+/// Uses rings also in the reverse direction, where the links for that are still free.
 void add_reversed(std::vector<Ring>& rings, LinkGraph free) {
   const auto links = [&](int from, int to) -> int& {
     const auto is_it = [&](const Arc& arc) { return arc.to == to; };
@@ -97,10 +97,10 @@ void add_reversed(std::vector<Ring>& rings, LinkGraph free) {
   }
 }
 
-// Directed circles alone solve any graph in principle, but the larger it is the longer that takes. If each
-// cable is given one direction, half as many circles are to be found in half the links, and each of them,
-// walked backwards, is another one. The directions in which a torus is drawn are especially good ones. Not
-// every graph has a solution of that kind, so both are tried in turn, with ever more patience.
+// Directed cycles alone solve any graph in principle, but the larger the graph, the longer that takes. If
+// each cable is given one direction, half as many cycles have to be found in half the links, and the reverse
+// of each is another one. The directions in which a torus is drawn work especially well. Not every graph has
+// a solution of that kind, so both are tried in turn, with ever more steps.
 std::vector<Ring> disjoint_rings(
     Cabling cabling) {                        // NOLINT(performance-unnecessary-value-param): sorted here
   constexpr long kMostSteps = 6'000'000;      // some 30 ms
@@ -128,7 +128,7 @@ std::vector<Ring> disjoint_rings(
     } else if (attempt % 2 == 1) {
       one_way = search.give_directions(both_ways);
     }
-    // The first attempt keeps the directions as drawn: that solves most tori at once, whatever their size.
+    // The first attempt keeps the directions as drawn, which solves most tori at once, whatever their size.
     const Turning turning = one_way && attempt > 0 ? Turning::kAllowed : Turning::kForbidden;
     const long limit = std::min(budget, search.steps() + patience);
     std::vector<Ring> rings;

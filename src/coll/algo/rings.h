@@ -1,5 +1,5 @@
-// Which rings a collective should use on a fabric: orders of the ranks, each to be walked as a circle.
-// On point-to-point fabrics the rings follow the cables, and no two of them share a link.
+// Which rings a collective uses on a fabric: orders of the ranks, each of which is walked as a circle. On
+// point-to-point fabrics the rings follow the cables, and no two of them share a link.
 #pragma once
 
 #include <span>

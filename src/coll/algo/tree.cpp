@@ -6,7 +6,7 @@ namespace infold::coll {
 
 namespace {
 
-/// From the root's input, or from what it holds, to every output.
+/// Sends from the input of the root, or from what it holds, to every output.
 void broadcast(const TreeNode& node, Part part, sim::Bytes piece, bool held, std::vector<Step>& out) {
   for_pieces(part, piece, [&](sim::Bytes begin, sim::Bytes bytes) {
     Step s = step_down(node, begin, bytes);

@@ -8,15 +8,17 @@ namespace infold::coll {
 
 namespace {
 
-/// The tree in which node i is a leaf if it is odd, and otherwise stands between its two subtrees; node 0 is
-/// the root and has one child. `rank_of` tells which rank stands at a node.
+/// The tree in which node i is a leaf if it is odd, and otherwise lies between its two subtrees; node 0 is
+/// the root and has one child. `rank_of` maps a node to its rank.
 Tree in_order_tree(int n, const std::function<int(int)>& rank_of) {
   Tree tree(static_cast<std::size_t>(n));
   const auto at = [&](int node) -> TreeNode& { return tree[static_cast<std::size_t>(rank_of(node))]; };
-  // Nodes of higher powers of two are nearer to the root, so a parent comes before its children.
+  // Nodes that are multiples of higher powers of two are nearer to the root, so a parent comes before its
+  // children.
   for (int bit = static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); bit >= 1; bit /= 2) {
     for (int node = bit; node < n; node += 2 * bit) {
-      // The parent has the next higher bit; where that would be beyond the last, one of the nodes before.
+      // The parent has the next higher bit; if that would be beyond the last node, it is one of the nodes
+      // before.
       int parent = (node ^ bit) | (2 * bit);
       if (parent >= n) parent = node ^ bit;
       at(node).parent = rank_of(parent);
@@ -38,7 +40,7 @@ int TwoTrees::height() const {
 }
 
 TwoTrees two_trees(int ranks) {
-  // Mirrored where that turns even into odd, moved by one otherwise.
+  // The second tree is the mirror image where that turns even into odd, and is shifted by one otherwise.
   return {in_order_tree(ranks, [](int node) { return node; }), in_order_tree(ranks, [=](int node) {
             return ranks % 2 == 0 ? ranks - 1 - node : (node + 1) % ranks;
           })};

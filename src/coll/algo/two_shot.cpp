@@ -1,13 +1,13 @@
-// Two-shot all-reduce, the unicast kernel that libraries use beside ring: every rank pushes the others'
-// shares to them; each folds its own share once all of it is there, and stores the result into every output.
-// One handover a phase instead of slices, so buffers hold whole shares.
+// Two-shot all-reduce, the unicast kernel that libraries use besides ring: every rank pushes to the others
+// their shares; each folds its own share when all of it has arrived, and stores the result into every output.
+// There is one handover per phase instead of slices, so buffers hold whole shares.
 #include "coll/program/writing.h"
 
 namespace infold::coll {
 
 namespace {
 
-/// Shares are handed over whole: a buffer has a slot for the share pushed and one for the result.
+/// Shares are handed over whole: a buffer has one slot for the share that is pushed and one for the result.
 Tuning whole_shares(Tuning t, sim::Bytes largest) {
   t.buffer_steps = 2;
   t.slice_steps = 1;
@@ -29,7 +29,7 @@ void write(const Program& program, int rank, int channel, Part part, std::vector
     s.uses_input = true;
     add(out, s);
   }
-  // Reduce; the last fold goes to the outputs of as many others as a step can serve, the rest follow.
+  // Reduce: the last fold goes to the outputs of as many others as a step can serve; the rest follow.
   const auto others = others_of(rank, n);
   for (std::size_t i = 0; i < others.size(); ++i) {
     Step s = share(rank);

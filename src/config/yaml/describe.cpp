@@ -1,4 +1,4 @@
-// A visitor that writes down what it is shown.
+// A visitor that records what it is shown.
 #include "config/yaml/describe.h"
 
 #include <type_traits>
@@ -91,7 +91,7 @@ class Describer {
   std::size_t current_ = 0;
 };
 
-/// By value because visit() gives out references that could be written to.
+/// By value, because visit() hands out mutable references.
 template <class Spec>
 std::vector<Component> described(Spec spec, std::string name, std::string path) {
   Describer describer(std::move(name), std::move(path), Spec::kAbout);

@@ -1,4 +1,4 @@
-// What there is to set, for `infold describe`: everything comes from the specs' own visit().
+// What can be set, for `infold describe`: everything comes from the visit() of the specs.
 #pragma once
 
 #include <optional>
@@ -23,29 +23,29 @@ struct Parameter {
   std::string min;    ///< empty when there is no range
   std::string max;
   std::string meaning;
-  std::vector<Choice> choices;  ///< of an enum
+  std::vector<Choice> choices;  ///< choices of an enum
 };
 
-/// A spec and what it is made of, e.g. "hbm" with its parameters at their defaults.
+/// A spec and its parts, e.g. "hbm" with its parameters at their defaults.
 struct Component {
   std::string name;
   std::string path;  ///< "gpu.hbm"; empty for the system
-  std::string also;  ///< another name it goes by; most have none
+  std::string also;  ///< another name for it; most have none
   std::string about;
   std::vector<Parameter> parameters;    ///< its own, with full paths
   std::vector<std::string> components;  ///< names of the groups inside it
 };
 
-/// Every parameter of a system or GPU with the value it has there; a GPU's paths begin with "gpu.".
+/// Every parameter of a system or GPU with its value there; the paths of a GPU begin with "gpu.".
 std::vector<Parameter> parameters(const study::SystemSpec& spec);
 std::vector<Parameter> parameters(const gpu::GpuSpec& spec);
-/// A library's settings by themselves, without a path before their names.
+/// The settings of a library by themselves, without a path in front of their names.
 std::vector<Parameter> parameters(const coll::Tuning& spec);
 
 /// All components, outermost first: system, gpu, sm, l2, hbm, copy, fabric, link, packet, switch, inc, coll.
 std::vector<Component> components();
 
-/// One of them, or nothing; `suggestion_for_component` helps with the message then.
+/// One of the components, or nothing; `suggestion_for_component` then helps with the message.
 std::optional<Component> find_component(std::string_view name);
 std::string suggestion_for_component(std::string_view name);
 

@@ -16,7 +16,7 @@
 namespace infold::config {
 namespace {
 
-/// In double quotes, so that no text can be taken for anything else.
+/// In double quotes, so that no text can be mistaken for another type.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -56,7 +56,7 @@ class Dumper {
     indent_ -= 2;
   }
 
-  /// What a file says about itself beside its parameters.
+  /// What a file contains besides its parameters.
   template <class Spec>
   void head(const Spec& spec) {
     if (!spec.name.empty()) line("name", in_quotes(spec.name));
@@ -81,7 +81,7 @@ class Dumper {
   std::string text_;
 };
 
-/// By value because visit() gives out references that could be written to.
+/// By value, because visit() hands out mutable references.
 template <class Spec>
 std::string dump(Spec spec, std::string_view kind) {
   Dumper dumper;

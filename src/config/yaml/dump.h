@@ -1,4 +1,4 @@
-// A spec as the YAML file that would load as it: canonical units, every parameter written out.
+// A spec as a YAML file that loads as the same spec: canonical units, every parameter written out.
 #pragma once
 
 #include <string>

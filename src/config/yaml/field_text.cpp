@@ -78,7 +78,7 @@ sim::Result<std::optional<double>> parse_percent(std::string_view text) {
 }
 
 namespace {
-/// To the nearest whole number; no parameter's range comes near the limits.
+/// Rounds to the nearest whole number; the range of no parameter comes near the limits.
 std::int64_t scaled_count(std::int64_t v, double share) {
   const double product = std::round(static_cast<double>(v) * share);
   constexpr double kMost = 9e18;

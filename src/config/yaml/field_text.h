@@ -1,4 +1,5 @@
-// Text into a parameter and back: one set of types, ranges and messages for YAML files and for --set.
+// Converts text to a parameter and back, with one set of types, ranges and messages for YAML files and for
+// --set.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@
 
 namespace infold::config {
 
-/// Files must write every unit; on the command line a plain number of bytes will do.
+/// In files every unit must be written; on the command line a plain number of bytes is allowed.
 enum class Dialect { kFile, kCommandLine };
 
 inline constexpr std::size_t kLongestList = 1024;

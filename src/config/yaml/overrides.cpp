@@ -17,7 +17,7 @@
 namespace infold::config {
 namespace {
 
-/// "[5, 4]" or "5,4" into its elements; "[]" has none.
+/// Splits "[5, 4]" or "5,4" into its elements; "[]" has none.
 std::vector<std::string_view> elements(std::string_view text) {
   text = trimmed(text);
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
@@ -28,7 +28,7 @@ std::vector<std::string_view> elements(std::string_view text) {
     out.push_back(trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
-    if (text.empty()) out.emplace_back();  // a comma at the end announces an element that is not there
+    if (text.empty()) out.emplace_back();  // a comma at the end announces an element that is missing
   }
   return out;
 }
@@ -80,7 +80,7 @@ std::string unknown_path(std::string_view path) {
   const std::vector<Parameter> all = parameters(study::SystemSpec{});
   std::vector<std::string_view> paths;
   const std::string group = fmt::format("{}.", path);
-  std::vector<std::string_view> inside;  // of the group that was named
+  std::vector<std::string_view> inside;  // names inside the group that was given
   for (const Parameter& p : all) {
     paths.emplace_back(p.path);
     if (p.path.starts_with(group)) inside.emplace_back(p.path);
@@ -88,7 +88,7 @@ std::string unknown_path(std::string_view path) {
   if (!inside.empty()) {
     return fmt::format("{} is a group of parameters ({})", quote(path), fmt::join(inside, ", "));
   }
-  // The end of a path alone is how people remember it: hbm.bandwidth for gpu.hbm.bandwidth.
+  // People often remember only the end of a path: hbm.bandwidth for gpu.hbm.bandwidth.
   const std::string tail = fmt::format(".{}", path);
   const auto same_end = std::find_if(paths.begin(), paths.end(), [&](auto p) { return p.ends_with(tail); });
   if (same_end != paths.end())

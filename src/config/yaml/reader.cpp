@@ -10,7 +10,7 @@ MapReader::MapReader(const YamlNode& map, std::string path, ReadContext& reading
     : map_(map), path_(std::move(path)), reading_(reading) {
   if (map_.kind == YamlNode::Kind::kMap) return;
   const std::string what = path_.empty() ? "the file" : path_;
-  // Nothing stands nowhere: point at the key instead.
+  // An empty value has no position: point at the key instead.
   const bool nothing = map_.kind == YamlNode::Kind::kNull;
   reading_.complain(nothing ? map_.key_at : map_.at,
                     fmt::format("{}: expected a map (key: value), not {}", what, kind_text(map_.kind)));

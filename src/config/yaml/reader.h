@@ -1,5 +1,5 @@
-// The visitor that reads a YAML map into a spec: only the keys given are set, so reading a file over a
-// spec that a base filled is the deep merge, and no key exists that visit() does not name.
+// The visitor that reads a YAML map into a spec. Only the keys that are given are set, so reading a file over
+// a spec that a base filled is a deep merge, and there is no key that visit() does not name.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct ReadContext {
   std::string file;
   std::vector<sim::Error> problems;
   std::map<std::string, Position, std::less<>> keys;  ///< dotted path of each key in the file
-  /// Reads what stands under `gpu:`, which may be a name instead of a map.
+  /// Reads the value of `gpu:`, which may be a name instead of a map.
   std::function<void(const YamlNode& node, gpu::GpuSpec& spec, const std::string& path)> read_gpu;
   /// Works out a whole number written as an expression; empty where only plain numbers are allowed.
   std::function<sim::Result<std::int64_t>(std::string_view text)> evaluate;
@@ -41,7 +41,7 @@ struct ReadContext {
 
 class MapReader {
  public:
-  /// `path` is "" for the top of a file. Complains when `map` is none.
+  /// `path` is "" for the top of a file. Reports an error when `map` is not a map.
   MapReader(const YamlNode& map, std::string path, ReadContext& reading);
 
   template <class T>
@@ -82,14 +82,14 @@ class MapReader {
   void word_list(std::string_view name, std::size_t longest, std::vector<std::string>& value);
   /// The node of a key that the caller reads itself; null when it is not given.
   const YamlNode* take(std::string_view name);
-  /// As take, and complains unless it is a scalar.
+  /// Like take, and reports an error unless the node is a scalar.
   const YamlNode* scalar(std::string_view name);
-  /// As take, and complains unless it is a map.
+  /// Like take, and reports an error unless the node is a map.
   const YamlNode* map(std::string_view name);
   /// What is being read, for messages.
   const std::string& file() const { return reading_.file; }
 
-  /// Refuses the keys that nobody asked for. Call it last.
+  /// Refuses the keys that were not read. Call it last.
   void finish();
 
  private:
@@ -108,7 +108,7 @@ class MapReader {
   std::vector<std::string_view> known_;
 };
 
-/// Complains of each key that a map has not got; what is no map has been complained of.
+/// Reports each key that a map lacks; a node that is not a map has been reported before.
 void need(const YamlNode& map, std::initializer_list<std::string_view> keys, ReadContext& reading);
 
 }  // namespace infold::config

@@ -1,4 +1,4 @@
-// Presets are embedded under gpus/, models/ and systems/, so a reference can not leave those folders.
+// Presets are embedded under gpus/, models/ and systems/, so a reference cannot leave those folders.
 #include "config/yaml/source.h"
 
 #include <fmt/format.h>
@@ -109,10 +109,11 @@ sim::Result<Source> read_source(const fs::path& path, std::size_t largest) {
   if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return cannot(std::strerror(errno));
-  // What states no size is not read at all: it is empty, or (/proc/kmsg) a device that only looks like a file
-  // and would block.
+  // A file that states no size is not read at all: it is empty, or (/proc/kmsg) a device that only looks like
+  // a file and would block.
   const bool something = fs::file_size(path, error) > 0 && !error;
-  // Piece by piece: a stated size can be wrong, and most are far smaller than the largest.
+  // The file is read piece by piece: a stated size can be wrong, and most files are far smaller than the
+  // largest.
   std::string text;
   std::array<char, 16384> piece;  // NOLINT(*-member-init): read() fills it
   while (something && in && text.size() <= largest) {

@@ -1,5 +1,5 @@
-// Where YAML text comes from: a preset in the binary or a file, found from how a user refers to it.
-// Files are bounded and must be regular, so a device, a pipe or a huge file can not hang or fill a run.
+// Where YAML text comes from: a preset in the binary or a file, found from how a user refers to it. Files are
+// bounded and must be regular, so a device, a pipe or a huge file cannot hang a run or fill its memory.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace infold::config {
 enum class FileKind { kSystem, kGpu, kModel };
 inline constexpr std::array kFileKinds = {FileKind::kSystem, FileKind::kGpu, FileKind::kModel};
 
-/// "system", "gpu" or "model", as `kind:` has it.
+/// "system", "gpu" or "model", as in `kind:`.
 std::string_view kind_name(FileKind kind);
 
 struct Source {
   std::string shown;             ///< how messages name it
-  std::string id;                ///< the same for every way to write the same file
-  std::string stem;              ///< the name a file that gives none goes by
-  std::filesystem::path folder;  ///< what its own references are relative to
+  std::string id;                ///< the same for every way to write the path of the same file
+  std::string stem;              ///< the name of a file that does not give one
+  std::filesystem::path folder;  ///< the folder that its own references are relative to
   bool embedded = false;
   std::string text;
 };
@@ -30,7 +30,7 @@ struct Source {
 /// An argument with a '/' or ending in .yaml or .yml is a file, anything else the name of a preset.
 bool is_file_reference(std::string_view reference);
 
-/// The name that what is referred to goes by, if it gives none itself.
+/// The name of what is referred to, if it does not give one itself.
 std::string stem_of(std::string_view reference);
 
 /// What a name or file could not be read for, placed in the file if it is one.

@@ -1,4 +1,4 @@
-// Optimal string alignment distance over three rows; words are short, so nothing cleverer is needed.
+// Optimal string alignment distance over three rows; words are short, so this is fast enough.
 #include "config/yaml/suggest.h"
 
 #include <fmt/format.h>
@@ -41,14 +41,14 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known) {
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
-  // Half a name is more often one not finished than another one misspelt: a100 means a100-40, not h100.
+  // A prefix is more often an unfinished name than another name misspelt: a100 means a100-40, not h100.
   if (word.size() >= kShortestStart) {
     const auto whole =
         std::find_if(known.begin(), known.end(), [&](std::string_view k) { return k.starts_with(word); });
     if (whole != known.end()) return *whole;
   }
   std::optional<std::string_view> best;
-  // A third of the letters may be wrong; of a word of one or two letters, one.
+  // A third of the letters may be wrong; in a word of one or two letters, one letter.
   int allowed = std::max(1, static_cast<int>(word.size()) / 3);
   for (const std::string_view candidate : known) {
     const int distance = edit_distance(word, candidate);

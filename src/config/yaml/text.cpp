@@ -1,4 +1,5 @@
-// Checks UTF-8 by hand: yaml-cpp replaces what is broken and stops silently at byte 4, we refuse both.
+// Checks UTF-8 by hand: yaml-cpp replaces broken characters and stops silently at byte 4; both are refused
+// here.
 #include "config/yaml/text.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
   for (std::size_t k = 1; k < n; ++k) {
     if (!is_continuation(byte(s, i + k))) return 0;
   }
-  // The second byte rules out overlong forms, surrogates and what lies beyond U+10FFFF.
+  // The second byte rules out overlong forms, surrogates and everything beyond U+10FFFF.
   const unsigned char second = byte(s, i + 1);
   if (lead == 0xe0 && second < 0xa0) return 0;
   if (lead == 0xed && second > 0x9f) return 0;

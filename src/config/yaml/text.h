@@ -1,4 +1,4 @@
-// Text from outside, made safe to look at: checked as UTF-8, and quoted for a message.
+// Text from outside, made safe to print: checked as UTF-8, and quoted for a message.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,11 @@ struct TextFault {
   std::string why;
 };
 
-/// The first byte that has no place in a text file: NUL or another control character, invalid UTF-8.
+/// The first byte that is not allowed in a text file: NUL or another control character, invalid UTF-8.
 std::optional<TextFault> find_text_fault(std::string_view text);
 
-/// Has a control character; a string value must not, since it ends up on terminals and in reports.
+/// Whether the text has a control character; a string value must not, since it is printed on terminals and in
+/// reports.
 bool has_control_character(std::string_view text);
 
 }  // namespace infold::config

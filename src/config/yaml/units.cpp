@@ -1,5 +1,5 @@
-// A decimal number is kept as digits and a power of ten until the unit is known; only then is it
-// multiplied out, in 128 bits, and must come out whole.
+// A decimal number is kept as digits and a power of ten until the unit is known. Only then is it multiplied
+// out, in 128 bits, and the result must be whole.
 #include "config/yaml/units.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ __extension__ using Wide = __int128;
 struct Unit {
   std::string_view name;
   std::int64_t scale;
-  bool canonical = true;  ///< used for output too
+  bool canonical = true;  ///< also used for output
 };
 
 struct Family {
@@ -184,7 +184,7 @@ std::string shortest(std::int64_t value, const Family& family) {
   if (value == 0) return std::string(family.zero);
   std::string best;
   for (const Unit& u : family.units) {
-    // 0.1 ms would be as short as 100 us, but nobody writes it.
+    // 0.1 ms would be as short as 100 us, but is not customary.
     if (!u.canonical || value < u.scale) continue;
     const auto number = quotient(value, u.scale);
     if (!number) continue;

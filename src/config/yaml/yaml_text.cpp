@@ -1,4 +1,4 @@
-// Scans over the raw bytes; each looks at a character once.
+// Scans over the raw bytes; each scan looks at a character once.
 #include "config/yaml/yaml_text.h"
 
 #include <fmt/format.h>

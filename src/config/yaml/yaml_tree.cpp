@@ -1,5 +1,5 @@
-// Built from yaml-cpp's events rather than its nodes: each event is checked before anything is kept, so
-// depth, size and aliases are bounded while the text is read, not after.
+// The tree is built from the events of yaml-cpp instead of its nodes: each event is checked before anything
+// is kept, so depth, size and aliases are bounded while the text is read, not after.
 #include "config/yaml/yaml_tree.h"
 
 #include <fmt/format.h>
@@ -152,7 +152,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   static void take_key(Open& parent, const YamlNode& node) {
     if (node.kind != YamlNode::Kind::kScalar) throw Refused{node.at, "a key must be a word"};
-    // Keys can be names that a file gives (blocks, axes), and those end up in messages and reports.
+    // Keys can be names that a file defines (blocks, axes), and those appear in messages and reports.
     if (has_control_character(node.text))
       throw Refused{node.at, fmt::format("a control character in the key {}", quote(node.text))};
     if (const YamlNode* first = parent.node.find(node.text)) {

@@ -1,5 +1,5 @@
-// A YAML document as a small bounded tree that knows where each part stands in its file.
-// Only plain data are let through: no anchors, aliases or tags, and no key twice.
+// A YAML document as a small bounded tree that knows the position of each part in its file. Only plain data
+// is accepted: no anchors, aliases or tags, and no key twice.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   Position at;
-  std::string text;                ///< of a scalar
-  std::string key;                 ///< of a map's child
-  Position key_at;                 ///< of a map's child
-  std::vector<YamlNode> children;  ///< of a list or map, in the order of the file
+  std::string text;                ///< text of a scalar
+  std::string key;                 ///< key of a child of a map
+  Position key_at;                 ///< position of that key
+  std::vector<YamlNode> children;  ///< children of a list or map, in the order of the file
 
   /// The child of a map with that key, or null.
   const YamlNode* find(std::string_view name) const;
@@ -27,9 +27,9 @@ struct YamlNode {
 /// "a map", "a list", "text" or "nothing".
 std::string_view kind_text(YamlNode::Kind kind);
 
-/// How much a document may hold; the defaults are ample for what people write.
+/// How much a document may contain; the defaults are ample for handwritten files.
 struct YamlLimits {
-  std::size_t children = 1024;  ///< of one list or map
+  std::size_t children = 1024;  ///< children of one list or map
   std::size_t nodes = 20'000;
   std::size_t brackets = 5'000;
 };

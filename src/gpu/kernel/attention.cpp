@@ -6,7 +6,7 @@
 namespace infold::gpu {
 
 namespace {
-/// An exponential and what belongs to it: subtract the maximum, scale, add up, convert.
+/// Operations per score: an exponential with its subtraction of the maximum, scaling, summing and conversion.
 constexpr double kSoftmaxOps = 14;
 }  // namespace
 
@@ -58,7 +58,7 @@ void AttentionKernel::assign(Workgroup& w) {
   w.row = w.from + tile * kTile;
   w.to = w.from + attention_.sequence;
   w.col = head * attention_.head_size;
-  // With the future hidden, queries walk to their own keys, and keys begin at their own queries.
+  // With a causal mask, queries walk up to their own keys, and keys begin at their own queries.
   w.first_slab = attention_.causal && backward_ ? tile : 0;
   const std::int64_t end = attention_.causal && !backward_ ? tile + 1 : tiles_;
   w.slabs = static_cast<int>(end - w.first_slab);
@@ -88,7 +88,7 @@ sim::Time AttentionKernel::load(Workgroup& w, int slab, sim::Time now) {
   const std::int64_t rows = std::min(kTile, w.to - row);
   const std::int64_t own = std::min(kTile, w.to - w.row);
   sim::Time ready = now;
-  if (slab == 0) {  // what it holds for the whole loop
+  if (slab == 0) {  // what the workgroup holds for the whole loop
     ready = move(backward_ ? t_.key : t_.query, w.row, own, w.col, Way::kRead, now);
     if (backward_) ready = sim::max(ready, move(t_.value, w.row, own, w.col, Way::kRead, now));
   }

@@ -1,5 +1,6 @@
-// Fused attention: a workgroup holds a tile of queries and walks along keys and values, never storing scores.
-// Backward it holds keys and values and walks along queries; gradients of queries are added up in L2.
+// Fused attention. In forward, a workgroup holds a tile of queries and walks along keys and values, without
+// storing scores. In backward, it holds keys and values and walks along queries; the gradients of queries are
+// added up in L2.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Attention {
   Precision precision = Precision::kFp16;
   bool causal = false;  ///< a token sees only itself and those before: tiles beyond the diagonal are left out
 
-  /// Two products forward, five backward (scores are computed again).
+  /// There are two products in forward and five in backward (scores are computed again).
   double flops(bool backward) const {
     const auto n = static_cast<double>(sequence);
     const double pairs = causal ? n * (n + 1) / 2 : n * n;
@@ -27,7 +28,7 @@ struct Attention {
   }
 };
 
-/// Each (batch x sequence) rows and (heads x head_size) columns.
+/// Each tensor has (batch x sequence) rows and (heads x head_size) columns.
 struct AttentionTensors {
   Tensor query, key, value, out;
   Tensor d_query, d_key, d_value, d_out;  ///< backward only; d_query holds fp32
@@ -52,7 +53,7 @@ class AttentionKernel final : public TileLoop {
   Attention attention_;
   AttentionTensors t_;
   bool backward_;
-  std::int64_t tiles_;  // of a sequence
+  std::int64_t tiles_;  // tiles of a sequence
 };
 
 }  // namespace infold::gpu

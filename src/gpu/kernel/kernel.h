@@ -1,4 +1,4 @@
-// A kernel: what it asks of the dispatcher, and what it is meant to compute and to move.
+// A kernel: what it requires from the dispatcher, and what it computes and moves.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class Kernel : public Work {
  public:
   virtual ~Kernel() = default;
   virtual Launch launch() = 0;
-  /// Operations of the mathematics, whatever a tile's edge adds to them.
+  /// The number of mathematical operations, without the extra work at the edges of tiles.
   virtual double flops() const = 0;
   sim::Time began_at() const { return began_; }
   sim::Time ended_at() const { return ended_; }
-  /// Workgroups that ran.
+  /// The number of workgroups that ran.
   int grid() const { return grid_; }
-  /// How many times as many as ran at the same time.
+  /// The number of workgroups divided by how many ran at the same time.
   int waves() const { return (grid_ + most_resident_ - 1) / most_resident_; }
 
  protected:

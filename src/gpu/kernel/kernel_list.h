@@ -20,21 +20,22 @@ class KernelList {
  public:
   explicit KernelList(Core& core) : core_(core) {}
 
-  /// With the tile that suits it best, or with this one. Returns the plan.
+  /// Uses the tile that suits the product best, or the given one. Returns the plan.
   TilePlan add(const Product& product);
   TilePlan add(const Product& product, const TilePlan& plan);
   void add(const StreamShape& shape);
   void add(const Attention& attention, const AttentionTensors& tensors, bool backward);
 
-  /// y = f(a, b, ...): so many operations an element.
+  /// y = f(a, b, ...), with so many operations per element.
   void elementwise(std::vector<Tensor> from, std::vector<Tensor> to, double ops_per_element);
-  /// Statistics first, then the values: two readings of x. `together`: kAny makes it two kernels.
+  /// Computes statistics first, then the values, so x is read twice. With `together` = kAny it becomes two
+  /// kernels.
   void batch_norm_forward(const Tensor& x, const Tensor& y, Residency together);
   void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& dx, Residency together);
 
-  /// Hands all to a stream, in order.
+  /// Enqueues all kernels in a stream, in order.
   void enqueue(StreamId stream, sim::Time host_time) { enqueue(0, size(), stream, host_time); }
-  /// The same for those from `first` up to, not including, `end`.
+  /// The same for the kernels from `first` up to, not including, `end`.
   void enqueue(std::size_t first, std::size_t end, StreamId stream, sim::Time host_time);
 
   std::size_t size() const { return kernels_.size(); }

@@ -1,4 +1,4 @@
-// Number formats of kernels: how large an element is, and how fast it is computed with.
+// Number formats of kernels: the size of an element, and the rate of computing with it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr int element_bytes(Precision p) {
   return p == Precision::kFp16 || p == Precision::kBf16 ? 2 : 4;
 }
 
-/// Operations of one SM a clock in a matrix product.
+/// Operations per clock of one SM in a matrix product.
 inline int matrix_ops(const SmSpec& sm, Precision p) {
   switch (p) {
     case Precision::kFp16:

@@ -51,8 +51,8 @@ Product conv_forward(const Conv& c, const ConvTensors& t, Precision precision) {
 }
 
 /// An input pixel receives from the taps that reach it. With a stride, pixels fall into stride x stride
-/// classes which see different taps; each class is a product of its own over the output's pixels, and on
-/// average a stride-squared part of the taps counts.
+/// classes that see different taps. Each class is a separate product over the pixels of the output, and on
+/// average it has 1 / stride^2 of the taps.
 Product conv_data_gradient(const Conv& c, const ConvTensors& t, Precision precision) {
   const std::int64_t classes = c.stride * c.stride;
   Window w;

@@ -1,4 +1,4 @@
-// Matrix products and convolutions as one thing: out[m x n] = sum over k of left x right.
+// Matrix products and convolutions in one form: out[m x n] = sum over k of left x right.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct Product {
   Operand left;
   Operand right;
   Tensor out;        ///< m x n
-  sim::Bytes input;  ///< of both operands, each byte counted once
+  sim::Bytes input;  ///< bytes of both operands, each counted once
   double flops = 0;
 };
 
-/// A convolution's shape. Images are stored pixel by pixel (NHWC).
+/// The shape of a convolution. Images are stored pixel by pixel (NHWC).
 struct Conv {
   std::int64_t batch = 1;
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t channels = 1;
   std::int64_t filters = 1;
-  std::int64_t size = 1;  ///< of the filter, each way
+  std::int64_t size = 1;  ///< side of the filter
   std::int64_t stride = 1;
-  std::int64_t padding = -1;  ///< at each edge; -1: as much as keeps the size at stride 1
+  std::int64_t padding = -1;  ///< padding at each edge; -1: as much as keeps the size at stride 1
 
   std::int64_t pad() const { return padding < 0 ? (size - 1) / 2 : padding; }
   std::int64_t out_height() const { return (height + 2 * pad() - size) / stride + 1; }
@@ -43,7 +43,7 @@ struct Conv {
   }
 };
 
-/// The tensors of a layer, or their gradients: they have the same shapes.
+/// The tensors of a layer, or their gradients, which have the same shapes.
 struct ConvTensors {
   Tensor in;      ///< pixels x channels
   Tensor out;     ///< pixels x filters

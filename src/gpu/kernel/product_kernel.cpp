@@ -22,7 +22,7 @@ ProductKernel::ProductKernel(Core& core, const Product& product, const TilePlan&
   INFOLD_CHECK(plan.split == 1 || partials_.size() == static_cast<std::size_t>(plan.split),
                "every part has a place for its sums");
   pace_ = pace_of(core.spec(), plan, product.precision);
-  // Tiles that run together form a square, as far as the matrix goes.
+  // Tiles that run together form a square, as far as the matrix allows.
   const double together = static_cast<double>(core.dispatcher().usable_sms(actor_)) *
                           workgroups_per_sm(core.spec().sm, plan.footprint(product.precision));
   const double side = std::sqrt(together * plan.n / plan.m);
@@ -57,7 +57,7 @@ sim::Time ProductKernel::load(Workgroup& w, int slab, sim::Time now) {
   const std::int64_t depth = std::min<std::int64_t>(plan_.k, product_.k - k);
   const std::int64_t rows = std::min<std::int64_t>(plan_.m, product_.m - w.row);
   const std::int64_t cols = std::min<std::int64_t>(plan_.n, product_.n - w.col);
-  // Workgroups one below the other share the right operand; in a cluster each loads its part for all.
+  // Workgroups one below the other share the right operand; in a cluster each loads its part for all of them.
   const int cluster = down_ % core_.spec().sm.cluster == 0 ? core_.spec().sm.cluster : 1;
   MemorySystem& memory = core_.memory();
   const sim::Time left = product_.left.read(memory, actor_, w.row, rows, k, depth, w.from, w.to, 0, 1, now);

@@ -9,7 +9,8 @@ namespace infold::gpu {
 
 class ProductKernel final : public TileLoop {
  public:
-  /// With plan.split > 1 it leaves partial sums; `partials` are then plan.split tensors of m x n in fp32.
+  /// With plan.split > 1 the kernel leaves partial sums; `partials` are then plan.split tensors of m x n in
+  /// fp32.
   ProductKernel(Core& core, const Product& product, const TilePlan& plan, std::vector<Tensor> partials);
 
   Launch launch() override;
@@ -27,7 +28,7 @@ class ProductKernel final : public TileLoop {
   std::int64_t down_;
   std::int64_t across_;
   std::int64_t slabs_;
-  std::int64_t group_;  // tiles down that are walked together, so that neighbours share operands in L2
+  std::int64_t group_;  // rows of tiles that are walked together, so that neighbours share operands in L2
 };
 
 }  // namespace infold::gpu

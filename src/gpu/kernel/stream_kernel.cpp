@@ -1,4 +1,4 @@
-// Pieces in, pieces out, and the barrier between passes.
+// Reads pieces, writes pieces, and implements the barrier between passes.
 #include "gpu/kernel/stream_kernel.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ StreamKernel::Cut StreamKernel::cut(const StreamPass& pass, std::int64_t at_once
   c.blocks = std::max<std::int64_t>(at_once / bytes, 1);
   while (bytes / c.parts > at_once && c.parts < kMostParts) c.parts *= 2;
   c.runs = (blocks_ + c.blocks - 1) / c.blocks;
-  // A small tensor is spread over all SMs, once.
+  // A small tensor is spread over all SMs once.
   const std::int64_t resident = std::max(
       std::int64_t{core_.spec().sms} * workgroups_per_sm(core_.spec().sm, footprint()), std::int64_t{1});
   c.each = std::max<std::int64_t>(
@@ -92,7 +92,7 @@ void StreamKernel::start(int index, int sm) {
                           slot);
 }
 
-/// Workgroups that stay take every so manieth run; others have some that follow one another.
+/// Workgroups that stay take runs in a fixed stride; others take some consecutive runs.
 StreamKernel::Piece StreamKernel::piece_of(const Workgroup& w, std::int64_t i) const {
   const Cut& c = cuts_[w.pass];
   const std::int64_t nth = i / c.parts;
@@ -110,7 +110,7 @@ void StreamKernel::enter_pass(Workgroup& w, std::uint32_t slot) {
   core_.events().schedule(w.mine > 0 ? load(w, now) : now, sim::Priority::kWork, *this, slot);
 }
 
-/// When the next piece, asked for now, is there.
+/// When the next piece, if asked for now, has arrived.
 sim::Time StreamKernel::load(const Workgroup& w, sim::Time now) {
   const Piece piece = piece_of(w, w.done);
   sim::Time ready = now;
@@ -129,7 +129,7 @@ sim::Time StreamKernel::load(const Workgroup& w, sim::Time now) {
   return sim::max(ready, sm.load_port_free);
 }
 
-/// When the results of piece i have been computed and taken by memory.
+/// When the results of piece i have been computed and memory has taken them.
 sim::Time StreamKernel::store(const Workgroup& w, std::int64_t i, sim::Time now) {
   const StreamPass& pass = shape_.passes[w.pass];
   const Piece piece = piece_of(w, i);
@@ -153,12 +153,12 @@ sim::Time StreamKernel::store(const Workgroup& w, std::int64_t i, sim::Time now)
   return sim::max(taken, sm.store_port_free);
 }
 
-/// The last one to come wakes the others.
+/// The last workgroup to arrive wakes the others.
 void StreamKernel::wait_for_all(Workgroup& w, std::uint32_t slot) {
   ++w.pass;
   waiting_.push_back(slot);
   if (static_cast<int>(waiting_.size()) < grid()) return;
-  // A flag in L2: one to say so, one to see it.
+  // The flag is in L2: one access writes it, one reads it.
   const sim::Time seen = core_.events().now() + core_.spec().l2.latency * 2;
   for (const std::uint32_t other : waiting_) {
     resident_[other].started = false;
@@ -176,7 +176,7 @@ void StreamKernel::handle(std::uint32_t slot) {
   }
   const sim::Time now = core_.events().now();
   if (w.done < w.mine) {
-    // The loads of the next piece go out with the stores of this one.
+    // The loads of the next piece are issued with the stores of this one.
     const sim::Time taken = store(w, w.done, now);
     ++w.done;
     const sim::Time next = w.done < w.mine ? load(w, now) : now;

@@ -1,8 +1,8 @@
-// Kernels that stream: every element is read and written once a pass, in pieces of some blocks. Batch-norm,
-// activations, softmax, optimizers, copies.
+// Streaming kernels: every element is read and written once per pass, in pieces of some blocks. Examples are
+// batch-norm, activations, softmax, optimizers and copies.
 //
-// One event a piece, when its data have arrived: its results are stored, and the piece that takes its place
-// in registers is loaded.
+// There is one event per piece, when its data has arrived: its results are stored, and the piece that takes
+// its place in registers is loaded.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@
 
 namespace infold::gpu {
 
-/// One walk over tensors of the same number of blocks.
+/// One pass over tensors with the same number of blocks.
 struct StreamPass {
   std::vector<Tensor> reads;
   std::vector<Tensor> writes;
-  double ops_per_element = 1;  ///< of the first tensor
+  double ops_per_element = 1;  ///< per element of the first tensor
 };
 
 struct StreamShape {
-  /// More than one: all workgroups finish a pass before any begins the next, so they must be resident
-  /// together.
+  /// If there are several passes, all workgroups finish a pass before any begins the next, so they must be
+  /// resident together.
   std::vector<StreamPass> passes;
   Residency residency = Residency::kAny;
   Actor actor = Actor::kCompute;
@@ -41,16 +41,16 @@ class StreamKernel final : public Kernel, public sim::Handler {
 
  private:
   static constexpr int kThreads = 1024;
-  static constexpr std::int64_t kBytesEach = 256 * 1024;  // of a workgroup that need not stay, at most
+  static constexpr std::int64_t kBytesEach = 256 * 1024;  // limit for a workgroup that need not stay
   static constexpr std::int64_t kMostParts = 16;
 
-  /// How a pass is cut into what a workgroup reads at once: runs of blocks, or parts of one block. Small
-  /// enough that all resident workgroups together have no more on the way than their SM can.
+  /// How a pass is cut into what a workgroup reads at once: runs of blocks, or parts of one block. The pieces
+  /// are small enough that all resident workgroups of an SM together stay within its outstanding loads.
   struct Cut {
-    std::int64_t blocks = 1;  // of each tensor
-    std::int64_t parts = 1;   // of such a run, more than one only if it is one block
-    std::int64_t runs = 0;    // in all
-    std::int64_t each = 1;    // runs of a workgroup that need not stay
+    std::int64_t blocks = 1;  // blocks of each tensor
+    std::int64_t parts = 1;   // parts of such a run; more than one only if the run is one block
+    std::int64_t runs = 0;    // total number of runs
+    std::int64_t each = 1;    // runs per workgroup that need not stay
   };
   /// What a workgroup reads at once.
   struct Piece {
@@ -70,8 +70,8 @@ class StreamKernel final : public Kernel, public sim::Handler {
     int index = 0;
     int sm = 0;
     std::size_t pass = 0;
-    std::int64_t done = 0;  // pieces of this pass
-    std::int64_t mine = 0;  // pieces in all
+    std::int64_t done = 0;  // finished pieces of this pass
+    std::int64_t mine = 0;  // total number of pieces
     bool started = false;
   };
 
@@ -91,11 +91,11 @@ class StreamKernel final : public Kernel, public sim::Handler {
   StreamShape shape_;
   bool stays_;  // workgroups stay for the whole kernel and share its pieces
   KernelId id_ = 0;
-  std::int64_t blocks_ = 0;  // of a tensor
+  std::int64_t blocks_ = 0;  // blocks of a tensor
   std::vector<Cut> cuts_;    // by pass
   std::vector<Workgroup> resident_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> waiting_;  // at the end of a pass
+  std::vector<std::uint32_t> waiting_;  // workgroups that wait at the end of a pass
   sim::Pace port_;
 };
 

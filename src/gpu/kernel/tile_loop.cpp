@@ -1,4 +1,4 @@
-// The life of a workgroup: prologue, one event a slab, the store of its tile.
+// The life of a workgroup: the prologue, one event per slab, and the store of its tile.
 #include "gpu/kernel/tile_loop.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void TileLoop::start(int index, int sm) {
   w = Workgroup{};
   w.index = index;
   w.sm = sm;
-  w.slab = -1;  // the prologue
+  w.slab = -1;  // -1 is the prologue
   core_.events().schedule(core_.events().now() + core_.spec().sm.workgroup_start, sim::Priority::kWork, *this,
                           slot);
 }
@@ -43,10 +43,10 @@ void TileLoop::handle(std::uint32_t slot) {
     assign(w);
     w.slab = 0;
     for (int i = 0; i < std::min(stages_ - 1, w.slabs); ++i) load_into(w, i, now);
-    // A share of a split product may have nothing to multiply; it stores its zeros.
+    // A share of a split product may have nothing to multiply; it stores zeros.
     if (w.slabs > 0) next = sim::max(now, w.ready[0]);
   } else if (w.slab < w.slabs) {
-    // The place of the slab before is free now: its data were used.
+    // The space of the previous slab is free now, because its data has been used.
     if (const int ahead = w.slab + stages_ - 1; ahead < w.slabs) load_into(w, ahead, now);
     const sim::Time start = sim::max(now, sm.matrix_free);
     const sim::Time done = start + pace_.matrix + pace_.issue;

@@ -41,12 +41,12 @@ class WaveEstimate {
 
   /// Time of `workgroups` that are resident together.
   double wave(double workgroups) const {
-    const double deepest = std::ceil(workgroups / sms_);  // on one SM
+    const double deepest = std::ceil(workgroups / sms_);  // most workgroups on one SM
     const double m = plan_.m;
     const double n = plan_.n;
     const double k = plan_.k;
     const double multicast = spec_.sm.cluster;
-    // Neighbouring tiles share rows and columns: what they load together is the frame of a square.
+    // Neighbouring tiles share rows and columns: together they load two sides of a square.
     const double down =
         std::clamp(std::sqrt(workgroups * n / m), 1.0, static_cast<double>(plan_.tiles_down(product_)));
     const double frame = (down * m + workgroups / down * n) * k * e_;
@@ -63,7 +63,7 @@ class WaveEstimate {
   }
 
  private:
-  /// When both operands stay in L2 they are read from memory only once.
+  /// When both operands stay in L2, they are read from memory only once.
   double input_a_slab(double workgroups) const {
     const auto input = static_cast<double>(product_.input.count());
     if (input > static_cast<double>(spec_.l2.capacity.count()) / spec_.l2.copies) return 1e30;
@@ -87,7 +87,7 @@ class WaveEstimate {
 
 Footprint TilePlan::footprint(Precision p) const {
   const int threads = m * n >= 128 * 128 ? 256 : 128;
-  // The sums, and what each thread needs for operands and addresses.
+  // Registers for the sums, and what each thread needs for operands and addresses.
   const std::int64_t registers = std::int64_t{m} * n * kAccumulatorBytes + threads * kThreadRegisters;
   return {.threads = threads,
           .shared_memory = sim::Bytes{static_cast<std::int64_t>(stages) * (m + n) * k * element_bytes(p)},
@@ -109,7 +109,7 @@ TileLoop::Pace pace_of(const GpuSpec& spec, const TilePlan& plan, Precision prec
       ((m + n) + m * columns + n * rows) * k * e / static_cast<double>(sm.shared_port.count());
   const double port = static_cast<double>(spec.sm_port.count());
   const double stored = m * n * (plan.split > 1 ? kAccumulatorBytes : e);
-  // Clocks of barriers and the like come with every 128 bytes of a slab's depth.
+  // Barriers and the like cost clocks for every 128 bytes of the depth of a slab.
   const double pieces = std::max(k * e / 128, 0.5);
   return {.matrix = clocks(std::max(matrix, shared), sm.matrix_clock),
           .issue = clocks(sm.slab_issue * pieces, sm.matrix_clock),
@@ -136,7 +136,7 @@ double estimate(const GpuSpec& spec, int sms, const Product& product, const Tile
 }
 
 namespace {
-/// The best depth, stages and split for a tile; true if there is one better than `best_time`.
+/// Finds the best depth, stages and split for a tile; true if one is better than `best_time`.
 void try_tile(const GpuSpec& spec, int sms, const Product& product, int m, int n, TilePlan& best,
               double& best_time) {
   const int e = element_bytes(product.precision);
@@ -148,7 +148,7 @@ void try_tile(const GpuSpec& spec, int sms, const Product& product, int m, int n
         const std::int64_t workgroups = plan.tiles_down(product) * plan.tiles_across(product) * plan.split;
         if (plan.split > 1 && workgroups > std::int64_t{sms} * kMostSplitPerSm) break;
         const double time = estimate(spec, sms, product, plan);
-        if (time < best_time * 0.999) {  // of equals the first
+        if (time < best_time * 0.999) {  // among equals the first wins
           best = plan;
           best_time = time;
         }

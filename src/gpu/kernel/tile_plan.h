@@ -1,5 +1,5 @@
-// Which tile a matrix product is cut into. Libraries choose by trying; this tries with an estimate of the
-// model: what one wave of workgroups takes on the same rates that the simulation uses.
+// Which tile a matrix product is cut into. Libraries choose by trying. This code tries candidates with an
+// estimate: the time of one wave of workgroups at the same rates that the simulation uses.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace infold::gpu {
 struct TilePlan {
   int m = 128;
   int n = 128;
-  int k = 64;      ///< of a slab
+  int k = 64;      ///< depth of a slab
   int stages = 3;  ///< slabs in shared memory
-  int split = 1;   ///< workgroups that share a tile's k
+  int split = 1;   ///< workgroups that share the k of a tile
 
   Footprint footprint(Precision p) const;
   std::int64_t tiles_down(const Product& product) const { return (product.m + m - 1) / m; }
@@ -25,15 +25,15 @@ struct TilePlan {
   std::int64_t slabs(const Product& product) const { return (product.k + k - 1) / k; }
 };
 
-/// What a slab costs inside an SM.
+/// The cost of a slab inside an SM.
 TileLoop::Pace pace_of(const GpuSpec& spec, const TilePlan& plan, Precision precision);
 
-/// Time of the product on `sms` SMs as far as it can be foreseen, in seconds.
+/// The estimated time of the product on `sms` SMs, in seconds.
 double estimate(const GpuSpec& spec, int sms, const Product& product, const TilePlan& plan);
 
 /// The plan with the smallest estimate that the GPU can run.
 TilePlan choose_tile(const GpuSpec& spec, int sms, const Product& product);
-/// The best with this tile; nothing if it does not fit an SM.
+/// The best plan with this tile; nothing if it does not fit an SM.
 std::optional<TilePlan> choose_stages(const GpuSpec& spec, int sms, const Product& product, int m, int n);
 
 }  // namespace infold::gpu

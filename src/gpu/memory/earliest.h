@@ -1,5 +1,5 @@
-// The earliest of a fixed number of times, each of which may change: a tournament. Where two are equal the
-// one with the lower number counts as earlier.
+// Finds the earliest of a fixed number of times, each of which may change, by a tournament. Of two equal
+// times the one with the lower number counts as earlier.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace infold::gpu {
 
 class Earliest {
-  static constexpr int kNumberBits = 5;  // what Time::never() leaves free
+  static constexpr int kNumberBits = 5;  // bits that Time::never() leaves free
 
  public:
   static constexpr std::size_t kMost = std::size_t{1} << kNumberBits;
@@ -27,8 +27,8 @@ class Earliest {
   void set(std::uint32_t which, sim::Time at) {
     std::size_t game = leaves_ + which;
     Key best = games_[game] = key_of(at, which);
-    // The smaller of two numbers takes no branch: who wins is anybody's guess, which the host had better not
-    // try. And the others do not depend on who won before, so the host can have them all at once.
+    // The minimum of two numbers takes no branch: the winner is unpredictable, so the host would mispredict.
+    // The other operands do not depend on the previous winner, so the host can load all of them at once.
     for (; game > 1; game /= 2) {
       best = std::min(best, games_[game ^ 1]);
       games_[game / 2] = best;
@@ -39,7 +39,7 @@ class Earliest {
   std::uint32_t which() const { return static_cast<std::uint32_t>(games_[1] % kMost); }
 
  private:
-  /// Time and number in one, so that one comparison orders two of them.
+  /// Time and number in one word, so that one comparison orders two entries.
   using Key = std::uint64_t;
   static_assert(sim::Time::never().count_ps() >> (64 - kNumberBits) == 0, "never() leaves room for a number");
   static Key key_of(sim::Time at, std::size_t which) {
@@ -47,7 +47,7 @@ class Earliest {
     return static_cast<Key>(at.count_ps()) << kNumberBits | which;
   }
 
-  alignas(64) std::array<Key, 2 * kMost> games_;  // [1] is the final, [g] is played between [2g] and [2g + 1]
+  alignas(64) std::array<Key, 2 * kMost> games_;  // [1] is the final; game [g] is between [2g] and [2g + 1]
   std::size_t leaves_;
 };
 

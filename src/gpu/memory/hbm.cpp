@@ -1,4 +1,4 @@
-// From a memory's figures to those of one group of channels.
+// Computes the figures of one group of channels from those of the memory.
 #include "gpu/memory/hbm.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace infold::gpu {
 
 namespace {
-/// What is left of a group's share of the rate when its channels have been refreshed.
+/// The rate of a group, less the share of time in which its channels are refreshed.
 sim::Bandwidth group_rate(const HbmSpec& spec) {
   const std::int64_t interval = spec.refresh_interval.count_ps();
   const std::int64_t serving = std::max<std::int64_t>(interval - spec.refresh.count_ps(), 1);

@@ -1,5 +1,5 @@
-// HBM: groups of channels, each a queue. A group reads at once; it collects writes and turns round for them
-// when enough have come together, because turning costs time in which nobody is served. Channels are
+// HBM: groups of channels, each of which is a queue. A group serves reads at once. It collects writes and
+// turns round for them when enough have accumulated, because nothing is served while it turns. Channels are
 // refreshed in turn, so a group as a whole is slower by the share of time that refreshing takes.
 #pragma once
 
@@ -17,7 +17,7 @@ class alignas(64) Hbm {
  public:
   explicit Hbm(const HbmSpec& spec);
 
-  /// When `n` bytes of the block, asked for now, are at L2.
+  /// When `n` bytes of the block, if asked for now, are at L2.
   sim::Time read(std::uint64_t block, std::uint32_t n, sim::Time now) {
     read_bytes += n;
     Group& g = group_of(block);
@@ -25,7 +25,7 @@ class alignas(64) Hbm {
     return g.free_at + access_;
   }
 
-  /// When `n` bytes of the block, offered now, have a place in the group's queue of writes.
+  /// When `n` bytes of the block, if offered now, have room in the queue of writes of the group.
   sim::Time write(std::uint64_t block, std::uint32_t n, sim::Time now) {
     written_bytes += n;
     Group& g = group_of(block);
@@ -41,7 +41,7 @@ class alignas(64) Hbm {
  private:
   struct Group {
     sim::Time free_at;
-    sim::Time drain_began;  // of the last one: from then on there is room for more
+    sim::Time drain_began;  // start of the last drain: from then on there is room for more
     std::uint32_t waiting = 0;
   };
   Group& group_of(std::uint64_t block) { return groups_[number_of_groups_.remainder(sim::mix(block))]; }
@@ -51,8 +51,8 @@ class alignas(64) Hbm {
     g.waiting = 0;
   }
 
-  // A read touches one cache line of this, a write two.
-  sim::Pace pace_;  // of a group
+  // A read touches one cache line of this struct, a write two.
+  sim::Pace pace_;  // of one group
   sim::Time access_;
   sim::Divisor number_of_groups_;
   std::vector<Group> groups_;

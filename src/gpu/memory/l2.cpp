@@ -1,4 +1,4 @@
-// From a GPU's figures to the tables of its tags, and what is rarely asked of them.
+// Computes the tables of tags from the figures of a GPU, and holds what is rarely called.
 #include "gpu/memory/l2.h"
 
 #include <algorithm>

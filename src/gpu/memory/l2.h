@@ -1,9 +1,9 @@
-// L2: which blocks are here, in order of use, and the slices' bandwidth.
+// L2: which blocks are present, in order of use, and the bandwidth of the slices.
 //
-// Tags stand for whole blocks of a tensor and know how many of a block's bytes are here and how many of those
-// are dirty. What is written is here without having been fetched (whole sectors are written). The least
-// recently used block leaves first. Addresses are spread finely over the slices, so all slices together are
-// one queue with the sum of their rates.
+// Tags stand for whole blocks of a tensor and know how many bytes of a block are present and how many of
+// those are dirty. Bytes that are written are present without having been fetched (whole sectors are
+// written). The least recently used block is evicted first. Addresses are spread finely over the slices, so
+// all slices together are one queue with the sum of their rates.
 #pragma once
 
 #include <bit>
@@ -22,10 +22,10 @@ class alignas(64) L2 {
  public:
   struct Line {
     std::uint64_t key : 56 = 0;
-    std::uint64_t writer : 8 = 0;  ///< index of the actor whose the dirty bytes are
-    sim::Time ready;               ///< when what was fetched last is here
-    std::uint16_t filled = 0;      ///< bytes that are here
-    std::uint16_t dirty = 0;       ///< of those, bytes that memory does not have
+    std::uint64_t writer : 8 = 0;  ///< index of the actor that wrote the dirty bytes
+    sim::Time ready;               ///< when the bytes that were fetched last have arrived
+    std::uint16_t filled = 0;      ///< bytes that are present
+    std::uint16_t dirty = 0;       ///< how many of those memory does not have
     std::uint32_t newer = kNone;
     std::uint32_t older = kNone;
     std::uint32_t next_in_bucket = kNone;
@@ -35,13 +35,13 @@ class alignas(64) L2 {
 
   explicit L2(const GpuSpec& spec);
 
-  /// When `n` bytes offered now are through the slices.
+  /// When `n` bytes, if offered now, have passed the slices.
   sim::Time pass(sim::Bytes n, sim::Time now) {
     free_at_ = sim::max(free_at_, now) + pace_.time(n);
     return free_at_;
   }
 
-  /// The line of a block, most recently used from now on; a new and empty one if there was none.
+  /// The line of a block, which becomes the most recently used one; a new and empty line if there was none.
   Line& use(std::uint64_t key) {
     std::uint32_t i = buckets_[bucket_of(key)];
     while (i != kNone && lines_[i].key != key) i = lines_[i].next_in_bucket;
@@ -60,14 +60,14 @@ class alignas(64) L2 {
     INFOLD_DCHECK(line.filled == bytes, "a block has less than 64 KiB");
   }
 
-  /// Takes out the least recently used line while there is too much; gives its dirty bytes to `write_back`.
+  /// Evicts the least recently used line while L2 is too full, and passes its dirty bytes to `write_back`.
   template <class WriteBack>
   void make_room(WriteBack write_back) {
     while (occupied_ > capacity_ && oldest_ != newest_) {
       const Line line = lines_[oldest_];
       remove(oldest_);
-      // The next to leave was touched just now. Its bucket will be needed when it leaves, and then the line
-      // behind it.
+      // The next line to be evicted was touched just now. Its hash bucket will be needed when it is evicted,
+      // and then the line behind it.
       const Line& next = lines_[oldest_];
       prefetch(next.key);
       if (next.newer != kNone) __builtin_prefetch(&lines_[next.newer], 1);
@@ -75,31 +75,31 @@ class alignas(64) L2 {
     }
   }
 
-  /// This block's bucket will be needed soon, by use() or because it has to leave. (Inlined by all means: GCC
-  /// drops calls to a function that does nothing else.)
+  /// Prefetches the hash bucket of a block, which will be needed soon, by use() or by an eviction. The
+  /// function must be inlined: GCC drops calls to a function that only prefetches.
   [[gnu::always_inline]] void prefetch(std::uint64_t key) const {
     __builtin_prefetch(&buckets_[bucket_of(key)], 1);
   }
 
-  /// Bytes that memory does not have yet.
+  /// The number of bytes that memory does not have yet.
   std::uint64_t dirty_bytes() const;
   std::uint64_t occupied() const { return occupied_; }
   std::uint64_t capacity() const { return capacity_; }
-  /// Nothing is here any more, dirty or not.
+  /// Empties L2; dirty bytes are dropped.
   void clear();
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  /// A tag has to be paid for even when little is behind it; bounds the number of lines.
+  /// The least capacity that a tag takes, however few bytes it has; this bounds the number of lines.
   static constexpr std::uint32_t kLeastCharge = 512;
   static constexpr int kRunBits = 6;
 
-  /// Bytes of capacity that so many take.
+  /// The capacity that so many bytes take.
   static constexpr std::uint32_t charge(std::uint32_t filled) {
     return filled == 0 ? 0 : filled < kLeastCharge ? kLeastCharge : filled;
   }
-  /// Blocks that follow one another are used one after the other, so their buckets are neighbours in the
-  /// host's caches too; runs of them are scattered.
+  /// Consecutive blocks are used one after the other, so their hash buckets are neighbours in the caches of
+  /// the host too; runs of such blocks are scattered.
   std::size_t bucket_of(std::uint64_t key) const {
     return (key + ((key >> kRunBits) * 0x9e3779b97f4a7c15ULL >> shift_)) & mask_;
   }
@@ -108,7 +108,7 @@ class alignas(64) L2 {
   void unlink(std::uint32_t i);
   void link_newest(std::uint32_t i);
 
-  // An access touches one cache line, a look-up two.
+  // An access touches one cache line, a look-up touches two.
   sim::Pace pace_;
   sim::Time free_at_;
   std::vector<Line> lines_;
@@ -122,7 +122,8 @@ class alignas(64) L2 {
   std::uint32_t free_ = kNone;
 };
 
-// The lists behind the tags: by block, and by last use. Here, because a call would cost as much as they do.
+// The lists behind the tags: by block, and by last use. They are in the header, because a call would cost as
+// much as they do.
 
 inline L2::Line& L2::add(std::uint64_t key) {
   std::uint32_t i = free_;

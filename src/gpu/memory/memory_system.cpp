@@ -1,4 +1,4 @@
-// What hits, what is fetched, and what has to leave for it.
+// Decides what hits, what is fetched, and what is evicted for it.
 #include "gpu/memory/memory_system.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void MemorySystem::ask_inbox(sim::Time now) {
   inbox_->take_in(now);
 }
 
-/// When the room that is needed has been made: memory has taken what had to leave.
+/// When the room that is needed is available: memory has taken what had to be evicted.
 [[gnu::always_inline]] inline sim::Time MemorySystem::make_room(L2& l2, sim::Time now) {
   sim::Time taken = now;
   l2.make_room([&](const L2::Line& line) {
@@ -75,8 +75,8 @@ sim::Time MemorySystem::write(Actor actor, const Block& block, std::uint32_t n, 
   return sim::max(through, allocate(actor, block, n, now));
 }
 
-/// Goes on to the next block of a run; returns what the one before had left. All that the run will access of
-/// the block is fetched, given room and counted now.
+/// Moves on to the next block of a run; returns what was left of the previous one. Everything that the run
+/// will access of the block is fetched, given room and counted now.
 std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
   INFOLD_DCHECK(c.bytes_ > 0, "a run is not longer than announced");
   const std::uint32_t rest = c.left_;
@@ -85,7 +85,7 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
   const Block block{c.block_, static_cast<std::uint32_t>(AddressSpace::kBufferBlock)};
   if (reading) {
     traffic_[c.actor_].l2_read += n;
-    // What lies before the run in this block may be missing, and is not fetched for it.
+    // Bytes before the run in this block may be missing, and are not fetched for it.
     c.ready_ = fetch(c.actor_, block, n, now);
     c.missed_ = c.ready_ > now;
   } else {
@@ -93,7 +93,7 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
     c.ready_ = allocate(c.actor_, block, n, now);
   }
   ++c.block_;
-  l2_[index_of(c.actor_)]->prefetch(c.block_);  // its turn will come
+  l2_[index_of(c.actor_)]->prefetch(c.block_);  // it will be needed soon
   c.begin_ = 0;
   c.bytes_ -= n;
   c.left_ = n;

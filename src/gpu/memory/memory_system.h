@@ -1,8 +1,8 @@
-// A GPU's memory system: L2 in front of HBM, used by everybody, each access on behalf of an actor.
+// The memory system of a GPU: L2 in front of HBM. Each access is made on behalf of an actor.
 //
 // Times are reserved when an access is made, in the order of calls, so calls must be made when the access
-// happens and not ahead of it. Bytes: what an actor reads or writes at L2 is counted as its own; so is what
-// memory reads for it, and what memory writes later because this actor had written it.
+// happens and not ahead of it. Bytes that an actor reads or writes at L2 are counted as its own, and so are
+// the bytes that memory reads for it and those that memory writes later because this actor had written them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Traffic {
   std::uint64_t l2_read = 0;
   std::uint64_t l2_written = 0;
   std::uint64_t hbm_read = 0;
-  std::uint64_t hbm_written = 0;  ///< so far; MemorySystem::unwritten() is still to come
+  std::uint64_t hbm_written = 0;  ///< so far; MemorySystem::unwritten() is still to be written
   Traffic& operator+=(const Traffic& o) {
     l2_read += o.l2_read;
     l2_written += o.l2_written;
@@ -37,33 +37,34 @@ class alignas(64) MemorySystem {
  public:
   MemorySystem(const GpuSpec& spec, const Contention& contention);
 
-  /// Before anybody's access, `inbox` is asked to make its own that are due by then.
+  /// Before every access, `inbox` is asked to make its own accesses that are due by then.
   void set_inbox(Inbox& inbox) { inbox_ = &inbox; }
-  /// The first of them is due then.
+  /// When the first of them is due.
   void set_due(sim::Time due) { due_ = due; }
-  /// All that are due by now have been made.
+  /// All accesses that are due by now have been made.
   void catch_up(sim::Time now) {
     if (due_ <= now) ask_inbox(now);
   }
 
-  /// When `n` bytes of a block, asked for now, are at the SM's port. Of a block that is not all here `need`
-  /// bytes are fetched (all the accesses to come will want, at least n).
+  /// When `n` bytes of a block, if asked for now, are at the port of the SM. If not all of the block is
+  /// present, `need` bytes are fetched: as many as the coming accesses will want, and at least n.
   sim::Time read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t need, sim::Time now);
   sim::Time read(Actor actor, const Block& block, sim::Time now) {
     return read(actor, block, block.bytes, block.bytes, now);
   }
-  /// When `n` bytes of a block, offered now, have been taken.
+  /// When `n` bytes of a block, if offered now, have been taken.
   sim::Time write(Actor actor, const Block& block, std::uint32_t n, sim::Time now);
   sim::Time write(Actor actor, const Block& block, sim::Time now) {
     return write(actor, block, block.bytes, now);
   }
 
   /// A run of consecutive bytes of a buffer that is read or written in many small accesses, in order or
-  /// nearly. The tags are looked up once a block; an access costs only its turn at the slices.
+  /// nearly so. The tags are looked up once per block; an access costs only its turn at the slices.
   class Cursor {
    public:
     Cursor() = default;
-    /// `first_block` as AddressSpace::buffer gave it; the run begins `offset` bytes behind its start.
+    /// `first_block` is the value that AddressSpace::buffer returned; the run begins `offset` bytes behind
+    /// its start.
     Cursor(Actor actor, std::uint64_t first_block, std::uint64_t offset, std::uint64_t bytes)
         : block_(first_block + offset / AddressSpace::kBufferBlock),
           bytes_(bytes),
@@ -72,18 +73,18 @@ class alignas(64) MemorySystem {
 
    private:
     friend class MemorySystem;
-    sim::Time ready_;          // when the current block's bytes are at L2 (read) or have room (written)
-    std::uint64_t block_ = 0;  // the next to look up
-    std::uint64_t bytes_ = 0;  // behind the current block
-    std::uint32_t left_ = 0;   // of the current block, bytes not accessed yet
-    std::uint16_t begin_ = 0;  // where in the next block it goes on
+    sim::Time ready_;          // when the bytes of the current block are at L2 (read) or have room (written)
+    std::uint64_t block_ = 0;  // the next block to look up
+    std::uint64_t bytes_ = 0;  // bytes of the run behind the current block
+    std::uint32_t left_ = 0;   // bytes of the current block that are not accessed yet
+    std::uint16_t begin_ = 0;  // where in the next block the run continues
     static_assert(AddressSpace::kBufferBlock <= 0x10000);
     bool missed_ = false;  // the current block had to be fetched: each access waits for memory itself
     Actor actor_ = Actor::kCompute;
   };
-  /// As read and write. Requires: no more bytes in all than the cursor was made for.
+  /// Like read and write. Requires: no more bytes in all than the cursor was made for.
   sim::Time read(Cursor& c, std::uint32_t n, sim::Time now) { return read_at_l2(c, n, now) + latency_; }
-  /// The same when L2 has the bytes, for whoever looks at L2 again and again.
+  /// The time when the bytes are at L2, without the latency to the SM, for a poller that reads L2 repeatedly.
   sim::Time read_at_l2(Cursor& c, std::uint32_t n, sim::Time now) {
     catch_up(now);
     const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
@@ -101,14 +102,15 @@ class alignas(64) MemorySystem {
   }
 
   const PerActor<Traffic>& traffic() const { return traffic_; }
-  /// Written by somebody and still only in L2.
+  /// The number of bytes that were written and are still only in L2.
   std::uint64_t unwritten() const;
-  /// What the memories themselves have counted, over all copies.
+  /// The bytes that the memories themselves have counted, over all copies.
   std::uint64_t hbm_read_bytes() const;
   std::uint64_t hbm_written_bytes() const;
-  /// From now on as if this one had done for compute what `twin` has done for it. Requires: built alike.
+  /// Sets the state as if this memory had done for compute what `twin` has done for it. Requires: both were
+  /// built alike.
   void copy_compute_of(const MemorySystem& twin);
-  /// L2 is empty again, as after long use by others. What was dirty is forgotten.
+  /// Empties L2, as after long use by others. Dirty bytes are dropped.
   void forget();
 
  private:
@@ -118,13 +120,13 @@ class alignas(64) MemorySystem {
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
 
-  // What every access touches is one cache line.
+  // Everything that every access touches is in one cache line.
   sim::Time due_ = sim::Time::never();
   sim::Time latency_;              // of a hit
   sim::Time access_;               // what a miss adds
-  std::array<L2*, kActors> l2_{};  // each actor's
+  std::array<L2*, kActors> l2_{};  // L2 of each actor
   Inbox* inbox_ = nullptr;
-  std::array<Hbm*, kActors> hbm_{};  // the same
+  std::array<Hbm*, kActors> hbm_{};  // HBM of each actor
   PerActor<Traffic> traffic_;
   std::vector<L2> l2s_;
   std::vector<Hbm> hbms_;

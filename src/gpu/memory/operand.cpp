@@ -1,4 +1,4 @@
-// From tiles to blocks.
+// Finds the blocks that tiles need.
 #include "gpu/memory/operand.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ sim::Time Operand::read_patch(MemorySystem& memory, Actor actor, std::int64_t fr
                               std::int64_t minor, std::int64_t minor_extent, int part, int parts,
                               sim::Time now) const {
   const Window& w = window_;
-  // Every tap of a large filter sees other pixels of a strided image; a single one never sees most of them.
+  // Every tap of a large filter sees other pixels of a strided image; a single tap never sees most of them.
   const std::int64_t skipped = w.stride * w.stride;
   const Density density{.read = skipped, .fetched = w.taps >= skipped ? 1 : skipped / w.taps};
   const auto shift = [&](std::int64_t tap) { return tap / w.taps_across * w.width + tap % w.taps_across; };
@@ -51,7 +51,7 @@ sim::Time Operand::read_patch(MemorySystem& memory, Actor actor, std::int64_t fr
                      part, parts, now);
   }
   if (w.channels <= tensor_.block_cols()) {
-    // Several taps in one slab: neighbours, so one patch that holds them all.
+    // If one slab has several taps, they are neighbours, so one patch contains all of them.
     return read_rect(
         memory, actor,
         {from + shift(first_tap), to - from + 1 + shift(last_tap) - shift(first_tap), 0, w.channels}, density,

@@ -1,8 +1,8 @@
-// One operand of a matrix product or convolution: which blocks of which tensor a tile's slab needs.
+// One operand of a matrix product or convolution: which blocks of which tensor the slab of a tile needs.
 //
-// A tile has an extent along the operand's outer dimension (rows of the left, columns of the right operand)
-// and walks along k. Convolutions are matrix products whose operand is an image seen through the filter's
-// taps.
+// A tile has an extent along the outer dimension of the operand (rows of the left, columns of the right
+// operand) and walks along k. Convolutions are matrix products whose operand is an image seen through the
+// taps of the filter.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace infold::gpu {
 
-/// How the pixels of an output lie over those of an image.
+/// How the pixels of an output map to those of an image.
 struct Window {
-  std::int64_t height = 1;  ///< of the image
+  std::int64_t height = 1;  ///< height of the image
   std::int64_t width = 1;
   std::int64_t out_height = 1;
   std::int64_t out_width = 1;
   std::int64_t stride = 1;
   std::int64_t pad = 0;
-  std::int64_t taps_across = 1;  ///< of the filter
-  std::int64_t taps = 1;         ///< in all
-  std::int64_t channels = 1;     ///< of the image
+  std::int64_t taps_across = 1;  ///< taps of the filter in one row
+  std::int64_t taps = 1;         ///< total number of taps
+  std::int64_t channels = 1;     ///< channels of the image
 
-  /// The image's pixel under the first tap of an output's pixel; may lie in the padding.
+  /// The pixel of the image under the first tap of a pixel of the output; it may lie in the padding.
   std::int64_t pixel(std::int64_t out) const {
     const std::int64_t across = out % out_width;
     const std::int64_t line = out / out_width;
@@ -48,11 +48,11 @@ class Operand {
   Operand(Kind kind, const Tensor& tensor, const Window& window = {})
       : kind_(kind), tensor_(tensor), window_(window) {}
 
-  /// What a tile that begins at `outer` has to remember for reads with kPatches.
+  /// What a tile that begins at `outer` must remember for reads with kPatches.
   void prepare(std::int64_t outer, std::int64_t extent, std::int64_t& from, std::int64_t& to) const;
 
-  /// When the slab is at the SM's port. With parts > 1 only every so many blocks are asked for: others of a
-  /// cluster ask for the rest.
+  /// When the slab is at the port of the SM. With parts > 1 only one in so many blocks is asked for: other
+  /// workgroups of the cluster ask for the rest.
   sim::Time read(MemorySystem& memory, Actor actor, std::int64_t outer, std::int64_t extent, std::int64_t k,
                  std::int64_t depth, std::int64_t from, std::int64_t to, int part, int parts,
                  sim::Time now) const;
@@ -61,7 +61,7 @@ class Operand {
   struct Rect {
     std::int64_t row, rows, col, cols;
   };
-  /// Of the pixels of a strided patch a slab reads one in so many; those that no tap reads are never fetched.
+  /// A slab reads one in so many pixels of a strided patch; pixels that no tap reads are never fetched.
   struct Density {
     std::int64_t read = 1;
     std::int64_t fetched = 1;

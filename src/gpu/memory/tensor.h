@@ -1,5 +1,5 @@
-// Tensors as caches see them: cut into blocks of 64 x 64 elements that every kernel names the same way, so
-// that what one kernel leaves in L2 the next one finds, however it walks the tensor.
+// Tensors as caches see them: cut into blocks of 64 x 64 elements that every kernel names in the same way, so
+// that the next kernel finds what one kernel left in L2, however it walks the tensor.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace infold::gpu {
 
-/// What a tag of L2 stands for.
+/// The block of a tensor that one tag of L2 stands for.
 struct Block {
   std::uint64_t key = 0;
-  std::uint32_t bytes = 0;  ///< of all of it
+  std::uint32_t bytes = 0;  ///< size of the whole block
 };
 
 /// A matrix of `rows` x `cols`. Images are matrices of pixels x channels.
@@ -25,7 +25,7 @@ class Tensor {
   Tensor() = default;
   Tensor(std::uint64_t first_key, std::int64_t rows, std::int64_t cols, int element_bytes)
       : first_(first_key), rows_(rows), cols_(cols), element_(element_bytes) {
-    // A narrow tensor's blocks are as large as others': longer instead of wider.
+    // Blocks of a narrow tensor are as large as others, but longer instead of wider.
     block_cols_ = std::min(cols, kSide);
     row_shift_ =
         static_cast<int>(std::bit_width(static_cast<std::uint64_t>(kBlockElements / block_cols_))) - 1;
@@ -49,7 +49,7 @@ class Tensor {
   std::int64_t down_of(std::int64_t row) const { return row >> row_shift_; }
   std::int64_t across_of(std::int64_t col) const { return col >> kColShift; }
 
-  /// By position in the grid of blocks. Those at the edges are smaller.
+  /// The block at a position in the grid of blocks. Blocks at the edges are smaller.
   Block at(std::int64_t down, std::int64_t across) const {
     if (even_) return whole(down * across_ + across);
     const std::int64_t h = std::min(block_rows_, rows_ - down * block_rows_);
@@ -57,7 +57,7 @@ class Tensor {
     return {first_ + static_cast<std::uint64_t>(down * across_ + across),
             static_cast<std::uint32_t>(h * w * element_)};
   }
-  /// By position in memory.
+  /// The block at a position in memory.
   Block at(std::int64_t i) const { return even_ ? whole(i) : at(i / across_, i % across_); }
 
  private:
@@ -80,7 +80,7 @@ class Tensor {
   std::int64_t down_ = 0;
 };
 
-/// Gives out names of blocks; one a GPU. No two tensors share a block.
+/// Assigns names to blocks; there is one per GPU. No two tensors share a block.
 class AddressSpace {
  public:
   /// Requires: rows, cols and element_bytes are positive.
@@ -89,7 +89,7 @@ class AddressSpace {
     next_ += static_cast<std::uint64_t>(t.blocks());
     return t;
   }
-  /// Plain bytes, in blocks of kBufferBlock one after the other. Returns the key of the first.
+  /// Plain bytes, in consecutive blocks of kBufferBlock. Returns the key of the first block.
   static constexpr std::int64_t kBufferBlock = 8192;
   std::uint64_t buffer(sim::Bytes bytes) {
     const std::uint64_t first = next_;

@@ -1,4 +1,4 @@
-// Who uses a GPU's hardware, and which kinds of hardware they are made to share.
+// On whose behalf the hardware of a GPU is used, and which kinds of hardware are shared.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace infold::gpu {
 
-/// Everything that touches memory or takes an SM does so on behalf of one of these.
+/// Every access to memory and every use of an SM is made on behalf of one of these.
 enum class Actor : std::uint8_t { kCompute, kCollective, kCopy };
 inline constexpr std::size_t kActors = 3;
 
@@ -15,7 +15,7 @@ constexpr std::size_t index_of(Actor a) {
   return static_cast<std::size_t>(a);
 }
 
-/// One value an actor; they add up to the total.
+/// One value per actor; the values add up to the total.
 template <class T>
 struct PerActor {
   std::array<T, kActors> of{};
@@ -28,8 +28,8 @@ struct PerActor {
   }
 };
 
-/// Which resources actors share. Where one is off, every actor has a copy of that resource for itself, so
-/// with all of them off nobody can tell that the others are there.
+/// Which resources actors share. Where a resource is off, every actor has a copy of it for itself, so with
+/// all of them off no actor is affected by the others.
 struct Contention {
   bool sm = true;
   bool l2 = true;

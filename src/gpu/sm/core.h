@@ -1,4 +1,4 @@
-// What a kernel runs on: one GPU's SMs and memory.
+// What a kernel runs on: the SMs and the memory of one GPU.
 #pragma once
 
 #include "gpu/gpu_spec.h"
@@ -13,7 +13,7 @@ namespace infold::gpu {
 struct CoreOptions {
   Contention contention{};
   int reserved_sms = 0;         ///< for collectives only
-  int collective_priority = 0;  ///< of the streams on which collectives run; compute has 0
+  int collective_priority = 0;  ///< priority of the streams on which collectives run; that of compute is 0
 };
 
 class Core {
@@ -31,7 +31,7 @@ class Core {
   Dispatcher& dispatcher() { return dispatcher_; }
   const PerActor<sim::Time>& sm_time() const { return dispatcher_.sm_time(); }
   const Dispatcher& dispatcher() const { return dispatcher_; }
-  /// Of two equal GPUs that run the same kernels one has done the work of both. Requires: see Dispatcher.
+  /// Of two equal GPUs that run the same kernels, one has done the work of both. Requires: see Dispatcher.
   void copy_compute_of(const Core& twin) {
     memory_.copy_compute_of(twin.memory_);
     dispatcher_.copy_compute_of(twin.dispatcher_);

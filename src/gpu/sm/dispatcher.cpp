@@ -1,4 +1,4 @@
-// Who is next on which SM.
+// Decides which workgroup is next on which SM.
 #include "gpu/sm/dispatcher.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ int Dispatcher::room_beside_collectives(const Kernel& k) const {
   return sms * workgroups_per_sm(spec_.sm, k.launch.footprint);
 }
 
-/// A kernel's turn has come.
+/// A kernel has reached the head of its stream.
 void Dispatcher::handle(std::uint32_t id) {
   Kernel& k = kernels_[id];
   if (k.launch.workgroups == 0) return k.launch.work->begin(id, 0);
@@ -80,7 +80,7 @@ void Dispatcher::handle(std::uint32_t id) {
 void Dispatcher::begin_if_together(std::size_t position) {
   const KernelId id = ready_[position];
   Kernel& k = kernels_[id];
-  // Kernels ahead of it come first.
+  // Kernels ahead of it in the list come first.
   for (std::size_t i = 0; i < position; ++i) {
     if (!kernels_[ready_[i]].launch.footprint.whole_sm) return;
   }
@@ -93,8 +93,8 @@ void Dispatcher::begin_if_together(std::size_t position) {
   k.launch.work->begin(id, wanted);
 }
 
-/// Keeps SMs from refilling for workgroups that need whole ones: the emptiest, as many as such workgroups
-/// wait.
+/// Claims SMs for workgroups that need whole ones, so that they are not refilled: the emptiest SMs, as many
+/// as such workgroups wait.
 void Dispatcher::update_claims() {
   for (Sm& s : sms_) s.claimed = false;
   int others_priority = -1;
@@ -106,7 +106,7 @@ void Dispatcher::update_claims() {
       others = true;
       continue;
     }
-    if (others && others_priority > k.priority) return;  // those are served first
+    if (others && others_priority > k.priority) return;  // kernels of higher priority are served first
     const int first = first_sm(k.launch.actor);
     const int last = first + usable_sms(k.launch.actor);
     for (int n = k.total - k.started; n > 0; --n) {
@@ -121,7 +121,7 @@ void Dispatcher::update_claims() {
   }
 }
 
-/// Spreads workgroups over the SMs: none gets a second one while another could take its first.
+/// Spreads workgroups over the SMs: no SM gets a second workgroup while another could take its first.
 void Dispatcher::fill_all() {
   for (int level = 0, most = 0; level <= most && !ready_.empty(); ++level) {
     for (int i = 0; i < static_cast<int>(sms_.size()); ++i) {
@@ -139,7 +139,7 @@ void Dispatcher::fill(int i) {
 bool Dispatcher::place_one(int i) {
   for (std::size_t p = 0; p < ready_.size(); ++p) {
     const Kernel& k = kernels_[ready_[p]];
-    if (!k.begun) return false;  // it waits until all of it fits, and the others behind it
+    if (!k.begun) return false;  // it waits until all of it fits, and the kernels behind it wait too
     if (usable(k.launch.actor, i) && sm(i).fits(k.launch.footprint)) {
       place(p, i);
       return true;
@@ -159,7 +159,7 @@ void Dispatcher::place(std::size_t position, int i) {
     ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(position));
     update_claims();
   } else if (position + 1 < ready_.size()) {
-    // Its equals are next.
+    // The next kernel of equal priority follows.
     auto first = ready_.begin() + static_cast<std::ptrdiff_t>(position);
     auto last =
         std::find_if(first, ready_.end(), [&](KernelId r) { return kernels_[r].priority < k.priority; });
@@ -168,7 +168,7 @@ void Dispatcher::place(std::size_t position, int i) {
   k.launch.work->start(index, i);
 }
 
-/// Adds up what was resident since the last change, then changes it.
+/// Adds up what was resident since the last change, then makes the change.
 void Dispatcher::account(const Launch& launch, int workgroups) {
   Resident& r = resident_[index_of(launch.actor)];
   const sim::Time now = queue_.now();

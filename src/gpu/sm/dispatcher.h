@@ -1,15 +1,15 @@
 // Streams of kernels, and which workgroup gets which SM.
 //
-// - A stream runs its kernels one after the other, with a gap between them; it can record events and wait for
+// - A stream runs its kernels one after the other, with a gap between them. It can record events and wait for
 //   events of other streams.
-// - Kernels that are ready get SMs in order of their streams' priority; equals take turns, workgroup by
-// workgroup.
-// - A workgroup stays until it is done. Nothing is preempted.
+// - Kernels that are ready get SMs in order of the priority of their streams. Kernels of equal priority take
+//   turns, workgroup by workgroup.
+// - A workgroup stays until it is done. There is no preemption.
 // - A workgroup that needs a whole SM would starve if smaller ones refilled every half-empty SM. So SMs are
-//   claimed for it: nobody else gets on them until it has had its turn. Claims wait for higher priorities.
-// - A kernel whose workgroups must all be resident together starts when there is room for all of them;
-// kernels
-//   behind it wait meanwhile, or it might wait forever.
+//   claimed for it: no other workgroup is placed on them until it has had its turn. Claims wait for higher
+//   priorities.
+// - A kernel whose workgroups must all be resident together starts when there is room for all of them.
+//   Kernels behind it wait meanwhile, because otherwise it might wait forever.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class Dispatcher final : public sim::Handler {
 
   /// A larger number is a higher priority.
   StreamId add_stream(int priority);
-  /// The kernel runs when the stream has come to it, not before `host_time`, the time of its enqueueing.
+  /// The kernel runs when the stream reaches it, and not before `host_time`, the time of its enqueueing.
   /// Requires: a workgroup fits an empty SM; a grid that must be resident together fits the GPU.
   KernelId enqueue(StreamId stream, const Launch& launch, sim::Time host_time);
   EventId add_event() { return events_of_streams_.add(); }
@@ -44,26 +44,26 @@ class Dispatcher final : public sim::Handler {
   void notify(EventId event, sim::Handler& handler, std::uint32_t arg);
 
   void workgroup_done(KernelId kernel, int sm);
-  /// The same of a launch without workgroups, which takes no SM: an engine does it.
+  /// The same for a launch without workgroups, which takes no SM because an engine does the work.
   void engine_done(KernelId kernel) { complete(kernel); }
 
-  /// From now on as if kernels of compute had run here as they have on `twin`. Requires: built alike; none is
-  /// running on either.
+  /// Sets the state as if kernels of compute had run here as they have on `twin`. Requires: both were built
+  /// alike, and no kernel is running on either.
   void copy_compute_of(const Dispatcher& twin);
 
   Sm& sm(int i) { return sms_[static_cast<std::size_t>(i)]; }
-  /// SMs that workgroups of this actor may use.
+  /// The number of SMs that workgroups of this actor may use.
   int usable_sms(Actor actor) const { return actor == Actor::kCollective ? count_ : count_ - reserved_; }
-  /// The time workgroups were resident, times the share of an SM's threads each of them had.
+  /// The time that workgroups were resident, times the share of the threads of an SM that each of them had.
   const PerActor<sim::Time>& sm_time() const { return sm_time_; }
-  /// The same of one actor up to this moment, between two changes.
+  /// The same for one actor up to this moment, also between two changes.
   sim::Time sm_time_until(Actor actor, sim::Time now) const {
     const Resident& r = resident_[index_of(actor)];
     return sm_time_[actor] + (now - r.since) * r.threads / spec_.sm.threads;
   }
-  /// All streams have run all they were given.
+  /// Whether all streams have run everything that was enqueued.
   bool idle() const;
-  /// What each unfinished stream waits for, one line each.
+  /// What each unfinished stream waits for, one line per stream.
   std::vector<std::string> who_waits() const;
 
  private:
@@ -72,14 +72,14 @@ class Dispatcher final : public sim::Handler {
     StreamId stream = 0;
     int priority = 0;
     int total = 0;    // workgroups that will run
-    int started = 0;  // of those
+    int started = 0;  // how many of those have started
     int running = 0;
     int peak = 0;
     bool begun = false;
   };
 
   struct Resident {
-    sim::Time since;  // nothing changed
+    sim::Time since;  // time of the last change
     std::int64_t threads = 0;
   };
 
@@ -100,16 +100,16 @@ class Dispatcher final : public sim::Handler {
 
   const GpuSpec& spec_;
   sim::EventQueue& queue_;
-  int count_;     // SMs
-  int reserved_;  // of those
+  int count_;     // number of SMs
+  int reserved_;  // how many of those are reserved
   bool shared_;   // all actors use the same SMs
   std::vector<Sm> sms_;
-  std::deque<Kernel> kernels_;  // whose places stay when others are added
+  std::deque<Kernel> kernels_;  // a deque, so that kernels stay in place when others are added
   std::vector<KernelId> free_kernels_;
-  std::vector<KernelId> ready_;  // with workgroups left to start, the first served first
+  std::vector<KernelId> ready_;  // kernels with workgroups left to start, in the order of service
   std::vector<Stream> streams_;
   StreamEvents events_of_streams_;
-  int waiting_together_ = 0;  // kernels in ready_ that have not begun
+  int waiting_together_ = 0;  // kernels in ready_ that must be resident together and have not begun
   std::array<Resident, kActors> resident_{};
   PerActor<sim::Time> sm_time_;
 };

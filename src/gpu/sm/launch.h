@@ -1,4 +1,4 @@
-// What the dispatcher has to know of a kernel, and what it tells it.
+// What the dispatcher must know about a kernel, and what it tells the kernel.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Footprint {
   int threads = 1024;
   sim::Bytes shared_memory;
   sim::Bytes registers;
-  bool whole_sm = false;  ///< as communication workgroups do: nobody else is on the SM meanwhile
+  bool whole_sm = false;  ///< as for communication workgroups: no other workgroup is on the SM meanwhile
 };
 
 enum class Residency : std::uint8_t {
@@ -26,10 +26,11 @@ enum class Residency : std::uint8_t {
   kFree,      ///< the same, but the grid is cut to what fits beside the communication workgroups
 };
 
-/// What a kernel's workgroups do. Called by the dispatcher; finished workgroups are reported to it.
+/// The work of the workgroups of a kernel. The dispatcher calls it, and finished workgroups are reported to
+/// the dispatcher.
 class Work {
  public:
-  /// Its turn has come; `workgroups` will run: as many as asked for, or fewer with Residency::kFree.
+  /// The kernel begins; `workgroups` will run: as many as asked for, or fewer with Residency::kFree.
   virtual void begin(KernelId id, int workgroups) = 0;
   /// Workgroup `index` (0, 1, ...) is on an SM from now on, until Dispatcher::workgroup_done.
   virtual void start(int index, int sm) = 0;
@@ -42,7 +43,7 @@ class Work {
 
 struct Launch {
   Work* work = nullptr;  ///< outlives the kernel
-  int workgroups = 1;  ///< 0: none, an engine does it; its turn has come with begin, it ends with engine_done
+  int workgroups = 1;    ///< 0: none, an engine does the work, from begin to engine_done
   Footprint footprint;
   Actor actor = Actor::kCompute;
   Residency residency = Residency::kAny;

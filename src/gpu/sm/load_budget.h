@@ -1,4 +1,4 @@
-// Loads that an SM keeps track of at a time, shared by the warps on it: who finds no room waits, first come
+// The outstanding loads of an SM, shared by the warps on it. A warp that finds no room waits, first come,
 // first served.
 #pragma once
 
@@ -13,7 +13,7 @@ class LoadBudget {
  public:
   class Waiter {
    public:
-    /// The room that `warp` asked for is its own now.
+    /// The room that `warp` asked for is reserved for it now.
     virtual void may_load(std::uint32_t warp) = 0;
 
    protected:
@@ -30,7 +30,7 @@ class LoadBudget {
     waiting_.push({&waiter, warp, bytes});
     return false;
   }
-  /// So much of what was taken has come.
+  /// So much of what was taken has arrived.
   void give_back(sim::Bytes bytes) {
     taken_ -= bytes;
     while (!waiting_.empty() && fits(waiting_.front().bytes)) {
@@ -48,7 +48,7 @@ class LoadBudget {
     std::uint32_t warp;
     sim::Bytes bytes;
   };
-  /// One load is always under way, however little room there is.
+  /// One load is always allowed, however little room there is.
   bool fits(sim::Bytes bytes) const { return taken_ == sim::Bytes{} || taken_ + bytes <= room_; }
 
   sim::Bytes room_;

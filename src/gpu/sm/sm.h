@@ -1,4 +1,4 @@
-// One SM: what is resident on it, and until when its matrix unit and its ports are taken.
+// One SM: what is resident on it, and until when its matrix unit and its ports are busy.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ struct Sm {
   sim::Bytes shared_free;
   sim::Bytes registers_free;
   int resident = 0;      ///< workgroups
-  bool owned = false;    ///< by one workgroup that shares with nobody
-  bool claimed = false;  ///< kept from refilling until a workgroup that needs all of it can have it
+  bool owned = false;    ///< by one workgroup that does not share it
+  bool claimed = false;  ///< not refilled until a workgroup that needs all of it can have it
   sim::Time matrix_free;
   sim::Time vector_free;
   sim::Time load_port_free;
@@ -50,7 +50,7 @@ struct Sm {
   }
 };
 
-/// How many workgroups fit so much of an SM. None, if one alone is too large.
+/// How many workgroups fit so much of an SM; 0 if one alone is too large.
 inline int room_for(const Footprint& f, int threads, sim::Bytes shared_memory, sim::Bytes registers) {
   std::int64_t room = threads / std::max(f.threads, 1);
   const auto limit = [&room](sim::Bytes each, sim::Bytes all) {

@@ -120,7 +120,7 @@ struct AceSpec {
   sim::Bandwidth bus = 500_GBps;
   sim::Time start = 1000_ns;
 
-  /// What all adders together take in.
+  /// The rate of all adders together.
   sim::Bandwidth rate() const {
     return sim::Bandwidth::bytes_per_s(alus * alu_width.count() * clock.count_hz());
   }

@@ -21,11 +21,11 @@ struct Stream {
   int priority = 0;
   std::vector<StreamOp> ops;
   std::size_t next = 0;
-  bool busy = false;     ///< a kernel of it is on its way or running
-  bool waiting = false;  ///< for the event it has come to
+  bool busy = false;     ///< a kernel of the stream is about to start or running
+  bool waiting = false;  ///< for the event that the stream has reached
 
   bool empty() const { return next == ops.size(); }
-  /// The memory of what is done is used again.
+  /// Reuses the memory of finished entries.
   void pop() {
     if (++next == ops.size()) {
       ops.clear();
@@ -34,7 +34,7 @@ struct Stream {
   }
 };
 
-/// Events: not recorded, or recorded for good. Streams and others wait for them.
+/// Events: not recorded yet, or recorded permanently. Streams and others wait for them.
 class StreamEvents {
  public:
   struct Listener {

@@ -1,4 +1,4 @@
-// The dispatcher's streams: what is enqueued, and when a kernel's turn comes.
+// The streams of the dispatcher: what is enqueued, and when a kernel may begin.
 #include <fmt/format.h>
 
 #include <algorithm>

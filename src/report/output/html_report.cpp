@@ -1,4 +1,4 @@
-// The page that web/ makes, with the data put in.
+// The page that web/ builds, with the data inserted.
 #include "report/output/html_report.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A command line need not be UTF-8, JSON must be.
+/// A command line need not be UTF-8, but JSON must be.
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
@@ -69,7 +69,7 @@ Json counters_json(const PageCounters& run) {
 std::string inside_script(std::string_view json) {
   std::string text;
   text.reserve(json.size());
-  // Outside of strings JSON has no '<', and inside it can be written like this.
+  // Outside of strings JSON has no '<', and inside it can be written as an escape.
   for (const char c : json) {
     if (c == '<') {
       text += "\\u003c";

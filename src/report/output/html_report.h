@@ -19,10 +19,10 @@ struct PageSystem {
   std::vector<config::Parameter> parameters;
 };
 
-/// A machine to be drawn: how busy its links were in one run.
+/// A machine to be drawn, with how busy its links were in one run.
 struct PageMachine {
-  std::string label;       ///< of the run
-  std::int64_t bytes = 0;  ///< of the message; 0: several, or none
+  std::string label;       ///< name of the run
+  std::int64_t bytes = 0;  ///< bytes of the message; 0: several sizes, or none
   study::FabricUse use;
 };
 
@@ -37,7 +37,7 @@ struct PagePublished {
 
 struct Page {
   std::string version;
-  std::string typed;  ///< the command line, to be run again
+  std::string typed;  ///< the command line, so that it can be run again
   std::vector<PageSystem> systems;
   std::vector<PageMachine> machines;
   std::vector<PagePublished> published;
@@ -47,8 +47,8 @@ struct Page {
 
 std::string html_page(const Page& page);
 
-/// JSON that can stand in a script element: nothing in it can end the element or begin a comment. It reads
-/// back as the same values.
+/// JSON that can be placed in a script element: nothing in it can end the element or begin a comment. It
+/// reads back as the same values.
 std::string inside_script(std::string_view json);
 
 }  // namespace infold::report

@@ -1,4 +1,4 @@
-// Files by way of a temporary one in the same folder.
+// Writes files by way of a temporary file in the same folder.
 #include "report/output/output_file.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ sim::Failure because(const std::string& path) {
   return sim::fail(fmt::format("can not write {}: {}", path, std::strerror(errno)));
 }
 
-/// What is printed goes there, and would be lost with the file that is replaced.
+/// Standard output goes there, and would be lost with the file that is replaced.
 bool is_standard_stream(const std::filesystem::path& path) {
   struct stat file {};
   struct stat stream {};
@@ -33,11 +33,11 @@ bool is_standard_stream(const std::filesystem::path& path) {
   return false;
 }
 
-/// Others may read it as any file of this user: a temporary file is private at first.
+/// Others may read it like any file of this user: a temporary file is private at first.
 void use_default_rights(int file) {
   const mode_t mask = umask(0);
   umask(mask);
-  // Without these rights it is still a file of the user's.
+  // If the rights cannot be set, it is still a file of the user.
   [[maybe_unused]] const int done = fchmod(file, 0666 & ~mask);
 }
 
@@ -47,7 +47,7 @@ sim::Result<OutputFile> OutputFile::open(const std::string& path) {
   namespace fs = std::filesystem;
   if (path.empty()) return sim::fail("can not write a file without a name");
   std::error_code error;
-  // A link stays, what it leads to is replaced.
+  // A link stays, and the file that it leads to is replaced.
   const fs::path target = sim::file_behind(path);
   const fs::file_status status = fs::status(target, error);
   if (status.type() == fs::file_type::none)

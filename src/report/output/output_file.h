@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: written beside its place, then put there.
+// A file that appears whole or not at all: it is written next to its place, then renamed.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class OutputFile {
   OutputFile(int file, std::string temporary, std::string path)
       : file_(file), temporary_(std::move(temporary)), path_(std::move(path)) {}
   int file_;
-  std::string temporary_;  // empty once it is in its place
+  std::string temporary_;  // empty once the file is in its place
   std::string path_;
 };
 

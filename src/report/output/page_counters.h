@@ -1,4 +1,4 @@
-// What a GPU's counters showed during a run, short enough for a page.
+// What the counters of a GPU showed during a run, short enough for a page.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace infold::report {
 
-/// From `at_ms[i]` on it had `values[i]`.
+/// The counter has the value `values[i]` from `at_ms[i]` on.
 struct PageCounter {
   std::string name;
   std::string unit;
@@ -17,14 +17,14 @@ struct PageCounter {
   std::vector<double> values;
 };
 
-/// The counters of one run's first GPU.
+/// The counters of the first GPU of a run.
 struct PageCounters {
-  std::size_t row = 0;  ///< of the result, where it has rows
+  std::size_t row = 0;  ///< row of the result, where it has rows
   std::string gpu;
   std::vector<PageCounter> counters;
 };
 
-/// At most so many values of each: means over equal times where there are more.
+/// Keeps at most so many values of each counter: means over equal times where there are more.
 PageCounters counters_of(const sim::TraceRecorder& trace, std::size_t row, std::size_t most = 400);
 
 }  // namespace infold::report

@@ -1,4 +1,4 @@
-// Tracks first, then every event in the order of time, each a packet of its own.
+// Writes the tracks first, then every event in the order of time, each as a packet of its own.
 #include "report/output/perfetto_trace.h"
 
 #include <fmt/format.h>
@@ -20,12 +20,12 @@ std::uint64_t nanoseconds(sim::Time t) {
   return static_cast<std::uint64_t>(t.count_ps() / 1000);
 }
 
-/// An event before it is written: what it is, and where in its run's recorder the rest stands.
+/// An event before it is written: what it is, and where the rest is in the recorder of its run.
 struct Event {
   std::uint64_t at;  // ns
   perfetto::TrackEvent::Type type;
   std::uint32_t run;
-  std::uint32_t index;  // of the span or sample
+  std::uint32_t index;  // index of the span or sample
 };
 
 class Writer {
@@ -54,7 +54,7 @@ class Writer {
     p.set_sequence_flags(kNeedsState);
     return p;
   }
-  /// A trace is the sum of its packets' bytes.
+  /// A trace is the concatenation of the bytes of its packets.
   void put() { one_.AppendToString(&out_); }
 
   void begin_sequence() {
@@ -74,7 +74,7 @@ class Writer {
     return uuids_;
   }
 
-  /// `counter`: null for spans.
+  /// `counter` is null for spans.
   std::uint64_t add_track(std::uint64_t process, const std::string& label,
                           const TraceRecorder::Track* counter) {
     const auto [place, added] = tracks_.try_emplace({process, label}, uuids_ + 1);
@@ -128,7 +128,7 @@ class Writer {
     a.set_uint_value(count);
   }
 
-  /// Where each run lies, how it was made, and what was left out of it.
+  /// Where each run lies on the timeline, how it was made, and what was left out of it.
   void say_what_it_is(std::uint64_t process) {
     std::vector<std::pair<sim::Time, std::uint64_t>> lanes;  // free from, track
     for (const TracedRun& r : file_.runs) {
@@ -177,8 +177,8 @@ class Writer {
     std::ranges::stable_sort(events_, {}, &Event::at);
   }
 
-  /// Begins and ends of a track in the order in which a reader must see them: what lies inside another
-  /// begins after it and ends before it, also where rounding makes their times the same.
+  /// Begins and ends of a track in the order in which a reader must see them: a span inside another begins
+  /// after it and ends before it, also where rounding makes their times the same.
   void collect_spans(std::uint32_t r, const TracedRun& run) {
     const auto& spans = run.trace->spans();
     std::vector<std::uint32_t> order(spans.size());

@@ -9,11 +9,12 @@
 
 namespace infold::report {
 
-/// One simulation on the file's time line. What has the same place and label in several runs is one track.
+/// One simulation on the timeline of the file. Tracks with the same place and label in several runs become
+/// one track.
 struct TracedRun {
-  std::string place;  ///< put behind the names of GPUs and switches; empty: nothing
-  std::string label;  ///< of the run as a whole
-  sim::Time begins;   ///< on the time line
+  std::string place;  ///< appended to the names of GPUs and switches; may be empty
+  std::string label;  ///< name of the run as a whole
+  sim::Time begins;   ///< on the timeline
   const sim::TraceRecorder* trace = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// A point's number is written in digits whose bases are the axes' sizes.
+// The number of a point is written in digits whose bases are the sizes of the axes.
 #include "study/campaign/sweep.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::vector<std::string> Sweep::columns() const {
 }
 
 std::vector<std::string> Sweep::values(std::size_t point) const {
-  std::size_t below = 1;  // points in one step of the axis
+  std::size_t below = 1;  // number of points in one step of the axis
   for (const SweepAxis& axis : axes) below *= axis.size();
   std::vector<std::string> values;
   for (const SweepAxis& axis : axes) {

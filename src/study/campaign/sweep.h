@@ -12,14 +12,14 @@ namespace infold::study {
 /// What is varied: an option of the command ("--algo"), or else the path of a parameter ("inc.table_bytes").
 struct SweepColumn {
   std::string name;
-  /// As they would be typed; "true" and "false" for an option that takes no value; empty: as if it were not
-  /// varied at this point.
+  /// The values as they would be typed. "true" and "false" are for an option that takes no value; an empty
+  /// value means that nothing is varied at this point.
   std::vector<std::string> values;
 
   bool is_option() const { return name.starts_with('-'); }
 };
 
-/// Columns of the same length, at least 1, that walk together.
+/// Columns of the same length, at least 1, that vary together.
 struct SweepAxis {
   std::vector<SweepColumn> columns;
 
@@ -27,24 +27,24 @@ struct SweepAxis {
 };
 
 struct Sweep {
-  /// More would be a mistake more often than a wish.
+  /// A larger number is more likely a mistake than intended.
   static constexpr std::size_t kMostPoints = 100'000;
 
   std::string name;
   std::string summary;
-  std::vector<std::string> command;  ///< its words
-  std::vector<SweepAxis> axes;       ///< the last changes first
+  std::vector<std::string> command;  ///< the words of the command
+  std::vector<SweepAxis> axes;       ///< the last axis changes first
   std::vector<std::string> show;     ///< columns of results to print
 
-  /// The product of the axes' sizes, or kMostPoints + 1 if that is more.
+  /// The product of the sizes of the axes, or kMostPoints + 1 if the product is larger.
   std::size_t points() const;
-  /// The columns' names, in order.
+  /// The names of the columns, in order.
   std::vector<std::string> columns() const;
-  /// What they are at a point. Requires: point < points().
+  /// The values of the columns at a point. Requires: point < points().
   std::vector<std::string> values(std::size_t point) const;
   /// The whole command of a point.
   std::vector<std::string> words(std::size_t point) const;
-  /// What decides which points there are and what they mean, one thing a line.
+  /// The text that determines which points there are and what they mean, with one item per line.
   std::string identity() const;
 };
 

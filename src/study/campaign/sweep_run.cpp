@@ -1,4 +1,4 @@
-// Points are taken in order; each is put into the store as soon as it is there.
+// Points are taken in order; each result is stored as soon as it is there.
 #include "study/campaign/sweep_run.h"
 
 #include <algorithm>

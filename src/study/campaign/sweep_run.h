@@ -12,16 +12,16 @@
 
 namespace infold::study {
 
-/// What a point gives; nothing when it was stopped on the way, so that it must be run another time. Called
-/// from several threads.
+/// Runs one point. Returns nothing when the run was stopped, so that the point must be run another time.
+/// Called from several threads.
 using RunPoint = std::function<std::optional<PointResult>(const std::vector<std::string>& words)>;
 
 struct SweepProgress {
   std::size_t points = 0;
-  std::size_t finished = 0;    ///< of all
-  std::size_t begun_with = 0;  ///< of these, before this run
+  std::size_t finished = 0;    ///< number of finished points
+  std::size_t begun_with = 0;  ///< how many of these were finished before this run
 };
-/// Asked by one thread at a time, after every point; false asks to stop.
+/// Called by one thread at a time, after every point; returns false to stop.
 using SweepGoesOn = std::function<bool(const SweepProgress& progress)>;
 
 /// Whether the first result is what was expected, so that not all need to be waited for. An error ends the
@@ -35,7 +35,7 @@ struct SweepOutcome {
   bool complete() const { return progress.finished == progress.points; }
 };
 
-/// `threads` 0: as many as there are cores.
+/// If `threads` is 0, there are as many as cores.
 SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPoint& run_point,
                  const SweepGoesOn& goes_on, const CheckFirst& check_first = {});
 

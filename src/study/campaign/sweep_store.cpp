@@ -1,5 +1,5 @@
-// Write-ahead logging: a point is one append to the log, whole or not there. The lock is held for as long as
-// the store is open.
+// The store uses write-ahead logging: a point is one append to the log, which is there as a whole or not at
+// all. The lock is held for as long as the store is open.
 #include "study/campaign/sweep_store.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace infold::study {
 namespace {
 
 constexpr int kSchema = 1;
-/// Shared memory of several processes, which this never has: whatever stands there stays.
+/// The suffix of memory shared by several processes, which this store never uses: an existing file stays.
 constexpr std::string_view kMemory = "-shm";
 
 std::string between(char quote, std::string_view text) {
@@ -26,7 +26,7 @@ std::string between(char quote, std::string_view text) {
   for (const char c : text) out.append(c == quote ? 2 : 1, c);
   return out + quote;
 }
-/// A name as SQL has it.
+/// A name as an SQL identifier.
 std::string sql_name(std::string_view name) {
   return between('"', name);
 }
@@ -41,11 +41,11 @@ void bind_text(sqlite3_stmt* statement, int index, std::string_view text) {
 std::string text_of(sqlite3_stmt* statement, int column) {
   const auto* text = sqlite3_column_text(statement, column);
   const auto bytes = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
-  // SQLite's text is unsigned.
+  // The text of SQLite is unsigned.
   return text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text), bytes);  // NOLINT
 }
 
-/// The first line in which they differ.
+/// The first line in which the two texts differ.
 std::string difference(std::string_view before, std::string_view now) {
   while (!before.empty() || !now.empty()) {
     const std::string_view a = before.substr(0, before.find('\n'));
@@ -57,15 +57,15 @@ std::string difference(std::string_view before, std::string_view now) {
   return {};
 }
 
-/// Whether a file is there that SQLite did not leave behind, and would take away.
+/// Whether a file exists that SQLite did not leave behind, and that it would remove.
 bool is_somebodys(const std::string& path) {
   using namespace std::string_view_literals;
-  // Of a database, a log, a journal, and a journal that was just begun.
+  // The first bytes of a database, a log, a journal, and a journal that was just begun.
   constexpr std::array<std::string_view, 4> kHeads = {
       "SQLite format 3"sv, "\x37\x7f\x06"sv, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv, "\0\0\0\0\0\0\0\0"sv};
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
-  // Looking into a pipe would wait for somebody to fill it.
+  // Opening a pipe would block until another process fills it.
   if (!std::filesystem::is_regular_file(status)) return std::filesystem::exists(status);
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) return true;
@@ -189,10 +189,10 @@ sim::Status SweepStore::create(const Options& options, const Sweep& sweep) {
                   sql_text(sweep.identity()), sql_text(options.made_by)));
 }
 
-/// The statements that make them in that database.
+/// The statements that create the tables in that database.
 std::string SweepStore::tables(std::string_view database) const {
   std::string columns;
-  // NUMERIC: what looks like a number is one, everything else stays text.
+  // NUMERIC: text that looks like a number is one, everything else stays text.
   for (const std::string& name : column_names_) columns += fmt::format("{} NUMERIC, ", sql_name(name));
   return fmt::format(
       "CREATE TABLE {0}.sweep (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID; "
@@ -276,11 +276,11 @@ sim::Status SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
     select += fmt::format(", json_extract({}, {}) AS {}", c.in_row ? "r.value" : "p.result",
                           sql_text(c.json_path), sql_name(c.name));
   select += " FROM points p";
-  // A point without a result has one row all the same.
+  // A point without a result also has one row.
   if (!rows.empty())
     select += fmt::format(" LEFT JOIN json_each(p.result, {}) r", sql_text(fmt::format("$.{}", rows)));
-  // A file that is made anew by the same statements has the same bytes, whatever happened to the old one; put
-  // in its place it is there whole or not at all.
+  // A new file that is made by the same statements has the same bytes, whatever happened to the old one. It
+  // is then renamed, so it is there as a whole or not at all.
   const std::string copy = file_ + kCopy;
   std::remove(copy.c_str());
   sim::Status made = execute(

@@ -1,5 +1,5 @@
-// The results of a sweep, in an SQLite database: what has been put there survives the end of the process,
-// however it ends, so a sweep goes on where it was. See docs/sweeps.md for its tables.
+// The results of a sweep in an SQLite database. A result that was stored survives the end of the process,
+// however it ends, so a sweep can be continued. See docs/sweeps.md for the tables.
 #pragma once
 
 #include <array>
@@ -20,33 +20,34 @@ namespace infold::study {
 
 enum class PointStatus {
   kDone,
-  kRefused,  ///< such a point can not be: bad input
+  kRefused,  ///< the point is not possible: bad input
   kFailed,   ///< the simulation failed: a deadlock, a wrong value
 };
 std::string_view name_of(PointStatus status);
 
 struct PointResult {
   PointStatus status = PointStatus::kDone;
-  std::string message;  ///< why it is not done
-  std::string result;   ///< JSON on one line; empty: none
+  std::string message;  ///< why the point is not done
+  std::string result;   ///< JSON on one line; empty if there is none
 };
 
 /// A column of the table that results are read from: a member of the result, by its path in JSON.
 struct ResultColumn {
   std::string name;
   std::string json_path;  ///< "$.sim.events"
-  bool in_row = false;    ///< of one of the rows of a result, not of the whole
+  bool in_row = false;    ///< it belongs to one of the rows of a result, not to the whole
 };
 
 class SweepStore {
  public:
   struct Options {
     std::string path;
-    std::string made_by;  ///< what gives the same results on every run; others' are not gone on with
-    bool fresh = false;   ///< throw away what is there, if it is a sweep's
+    std::string made_by;  ///< identifies a program that gives the same results on every run; results of
+                          ///< others are not continued
+    bool fresh = false;   ///< discard an existing database, if it is that of a sweep
   };
-  /// What the names of files end with that come and go beside the database: SQLite's own, and the one that
-  /// takes its place at the end.
+  /// The suffixes of the files that come and go next to the database: those of SQLite, and the file that
+  /// replaces the database at the end.
   static constexpr const char* kCopy = ".new";
   static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
                                                               ".new-journal"};
@@ -86,11 +87,11 @@ class SweepStore {
   /// What SQLite complains of.
   sim::Failure failed() const;
 
-  std::string path_;  // as it was named, for messages
-  std::string file_;  // which it leads to
+  std::string path_;  // the path as the user named it, for messages
+  std::string file_;  // the file that the path leads to
   std::vector<std::string> column_names_;
   std::unique_ptr<sqlite3, Close> db_;
-  Statement insert_;  // after db_, so that it goes first
+  Statement insert_;  // declared after db_, so that it is destroyed first
   std::vector<bool> finished_;
 };
 

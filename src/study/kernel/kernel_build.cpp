@@ -26,11 +26,11 @@ gpu::Residency residency_of(GridChoice g) {
   return gpu::Residency::kAny;
 }
 
-/// Reads, writes, and operations an element of the streaming operations with one pass.
+/// Reads, writes, and operations per element of the streaming operations with one pass.
 struct OnePass {
   int reads, writes;
   double ops;
-  bool fp32;  // whatever the job's precision
+  bool fp32;  // fp32 whatever the precision of the job is
   bool fp32_out;
 };
 OnePass one_pass(StreamOp op) {
@@ -91,7 +91,7 @@ class Builder {
       plan_.list.reset();
       return;
     }
-    // Two-byte elements, 64 in a row: blocks of 8 KiB one after the other. An odd byte counts as an element.
+    // Elements of two bytes, 64 in a row, give consecutive blocks of 8 KiB. An odd byte counts as an element.
     const std::int64_t rows = (c.bytes.count() + 127) / 128;
     plan_.list->elementwise({core_.addresses().tensor(rows, 64, 2)}, {core_.addresses().tensor(rows, 64, 2)},
                             0);
@@ -134,7 +134,7 @@ class Builder {
   KernelPlan plan_;
 };
 
-/// Bytes, as a double because shapes may be absurd.
+/// Bytes as a double, because shapes may be absurdly large.
 struct Footprints {
   double e;
   static double d(std::int64_t v) { return static_cast<double>(v); }

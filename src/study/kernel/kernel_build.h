@@ -1,4 +1,4 @@
-// From a kernel's shape to tensors and kernels on one GPU. Used by kernel_run only.
+// From the shape of a kernel to tensors and kernels on one GPU. Used by kernel_run only.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct BufferCopy {
 };
 
 struct KernelPlan {
-  std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do it
+  std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do the work
   std::optional<BufferCopy> copy;
   std::optional<gpu::TilePlan> tile;
   sim::Bytes bytes;  ///< of all tensors

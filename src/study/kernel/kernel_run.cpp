@@ -1,4 +1,4 @@
-// Builds one GPU and a list of kernels, lets it run, reads the counters.
+// Builds one GPU and a list of kernels, runs it, and reads the counters.
 #include "study/kernel/kernel_run.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace infold::study {
 
 namespace {
 
-/// Workgroups that own an SM each and stay until they are told to go.
+/// Workgroups that each own an SM and stay until they are told to leave.
 class Squatter final : public gpu::Work {
  public:
   explicit Squatter(gpu::Core& core) : core_(core) {}
@@ -46,7 +46,7 @@ class Run final : public sim::Handler {
   sim::Result<KernelResult> run(const KeepGoing& keep_going) {
     if (job_.sms_taken > 0) take_sms();
     KernelPlan plan = build(job_, core_);
-    // Benchmarks repeat a kernel on the same data; what is left of them in L2 matters where they nearly fit.
+    // Benchmarks repeat a kernel on the same data, so what is left of it in L2 matters where it nearly fits.
     const bool warm = plan.bytes <= job_.gpu->l2.capacity * 2;
     for (int iteration = warm ? 0 : 1; iteration < 2; ++iteration) {
       const Mark mark = now();

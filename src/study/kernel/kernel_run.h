@@ -1,4 +1,4 @@
-// One measurement of a kernel on one GPU, and what came of it.
+// One measurement of a kernel on one GPU, and its result.
 #pragma once
 
 #include <array>
@@ -110,12 +110,12 @@ struct KernelJob {
   KernelChoice kernel;
   gpu::Precision precision = gpu::Precision::kFp16;
   int sms_taken = 0;     ///< held by workgroups that do nothing, as long as the kernel runs
-  int sms_reserved = 0;  ///< that the kernel must leave alone
+  int sms_reserved = 0;  ///< SMs that the kernel must not use
   gpu::Contention contention;
 };
 
 struct KernelResult {
-  sim::Time time;  ///< launches included: what one of many back to back takes
+  sim::Time time;  ///< time of one of many back to back, launches included
   double flops = 0;
   std::uint64_t l2_bytes = 0;  ///< read and written there
   std::uint64_t l2_read_bytes = 0;
