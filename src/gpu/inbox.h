@@ -21,8 +21,7 @@ namespace infold::gpu {
 
 class Inbox final : public sim::Handler {
  public:
-  /// `payloads`: null when values are off. `lanes`: links into this GPU,
-  /// the fastest of which has that latency.
+  /// `payloads`: null when values are off. `lanes`: links into this GPU. `latency`: the least of theirs.
   Inbox(sim::EventQueue& events, net::Network& network, MemorySystem& memory, MoveTable& moves,
         net::Payloads* payloads, int lanes, sim::Time latency);
   Inbox(const Inbox&) = delete;
@@ -59,7 +58,7 @@ class Inbox final : public sim::Handler {
   net::Network& network_;
   net::Payloads* payloads_;
   sim::EventQueue& events_;
-  sim::Time latency_;                    // of a link: so long credits need to get back
+  sim::Time latency_;                    // the least of a link: so long credits need to get back
   sim::Time wake_ = sim::Time::never();  // an event for another time is stale
 };
 

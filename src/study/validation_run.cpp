@@ -55,9 +55,9 @@ class Commands {
   }
 
   sim::Result<double> figure(const ValidationRow& row, const std::string& more) const {
-    const auto figure = read(row.figure, more);
+    auto figure = read(row.figure, more);
     if (!figure || !row.over) return figure;
-    const auto other = read(*row.over, more);
+    auto other = read(*row.over, more);
     if (!other) return other;
     if (*other == 0) return sim::fail(fmt::format("{} is 0, nothing can be divided by it", row.over->read));
     return *figure / *other;

@@ -49,11 +49,11 @@ int show(const Arguments& args) {
   if (job.algorithm == nullptr) {
     const auto offers = study::offers_of(job, nullptr, job.protocol);
     job.algorithm = offers.front().algorithm;
-    if (auto ok = study::check_request(job); !ok) return bad_input(ok.error().message);
+    if (auto ok = study::check_request(job); !ok) return failure(ok.error());
     job.algorithm = study::choose(job, offers).algorithm;
   }
   const auto prepared = study::prepare(job);
-  if (!prepared) return bad_input(prepared.error().message);
+  if (!prepared) return failure(prepared.error());
   const coll::Program& program = prepared->program();
   const report::ProgramHeading heading{job.algorithm->name, system.name};
   print(words.json ? report::program_json(program, heading) : report::program_text(program, heading));

@@ -49,8 +49,10 @@ void add_systems(const study::Sweep& sweep, PageWriter& page) {
   const auto [names, sets] = study::systems_named_by(sweep);
   for (const std::string& name : names) {
     const auto systems = load_systems(name, sets);
-    if (!systems) failure(systems.error());
-    if (!systems) continue;
+    if (!systems) {
+      failure(systems.error());
+      continue;
+    }
     for (const study::SystemPtr& system : *systems) page.add(*system);
   }
 }
@@ -107,6 +109,7 @@ int finish(const Arguments& args, const config::SweepFile& file, study::SweepSto
   print(args.json ? report::sweep_json(report) : report::sweep_text(report));
   if (page.wanted()) {
     add_systems(sweep, page);
+    if (interrupted()) return kInterrupted;
     if (const int exit = page.write(report::sweep_json(report)); exit != kDone) return exit;
   }
   return table.count(study::PointStatus::kFailed) > 0 ? kFailed : kDone;

@@ -14,8 +14,8 @@ namespace {
 std::vector<std::set<int>> neighbours_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   std::vector<std::set<int>> all(static_cast<std::size_t>(blueprint.nodes()));
   for (const net::Cable& c : blueprint.cables) {
-    all[c.a].insert(c.b);
-    all[c.b].insert(c.a);
+    all[net::index_of(c.a)].insert(c.b);
+    all[net::index_of(c.b)].insert(c.a);
   }
   std::vector<std::set<int>> out;
   for (int gpu : gpus) out.push_back(all[static_cast<std::size_t>(gpu)]);

@@ -33,8 +33,8 @@ Cabling cabling_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) rank_of[at(gpus[rank])] = static_cast<int>(rank);
   Cabling cabling{LinkGraph(gpus.size()), LinkGraph(gpus.size())};
   for (const net::Cable& cable : blueprint.cables) {
-    const int a = rank_of[cable.a];
-    const int b = rank_of[cable.b];
+    const int a = rank_of[net::index_of(cable.a)];
+    const int b = rank_of[net::index_of(cable.b)];
     if (a < 0 || b < 0) continue;
     add_link(cabling.both_ways, a, b);
     add_link(cabling.both_ways, b, a);

@@ -56,8 +56,9 @@ std::uint8_t Link::slipping_of(const Setup& setup) {
 
 void Link::set_input(std::uint32_t input, Link& from) {
   for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
-  ordinary_ = ordinary_ && from.setup_.speedup == 0 && from.setup_.rate >= setup_.rate;
   same_cost_ = same_cost_ && from.setup_.type == setup_.type;
+  // A packet that takes more bytes there than here may come in more slowly than it could leave.
+  ordinary_ = ordinary_ && same_cost_ && from.setup_.speedup == 0 && from.setup_.rate >= setup_.rate;
 }
 
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.

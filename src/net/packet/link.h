@@ -275,7 +275,7 @@ class alignas(64) Link final : public sim::Handler {
   // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
   sim::Time slip_from_;
   sim::Time one_packet_;
-  sim::Time last_sent_;  // kept where it competes
+  sim::Time last_sent_ = sim::Time::ps(-1);  // kept where it competes; before all time: nothing yet
   std::uint64_t bursts_ = 0;
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;

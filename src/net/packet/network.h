@@ -66,7 +66,7 @@ class alignas(64) Network {
   /// together with that packet (docs/network.md): more events, and the times of an event for everything.
   void choose_when_free();
 
-  void attach(NodeId gpu, Endpoint& endpoint) { endpoints_[gpu] = &endpoint; }
+  void attach(NodeId gpu, Endpoint& endpoint) { endpoints_[index_of(gpu)] = &endpoint; }
   void attach_unit(NodeId chip, SwitchUnit& unit) { units_[unit_index(chip)] = &unit; }
 
   /// Sends a packet that is at packet.source now. `sender` takes turns with the source's other senders.
@@ -76,7 +76,7 @@ class alignas(64) Network {
     INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
     INFOLD_DCHECK(packet.payload <= max_burst_.count(), "a burst fits a quarter of a buffer");
     packets_sent_ += packet.packets;
-    if (packet.kind == PacketKind::kWrite) payload_sent_[packet.source] += packet.payload;
+    if (packet.kind == PacketKind::kWrite) payload_sent_[index_of(packet.source)] += packet.payload;
     const Way way = way_of(packet, packet.source);
     if (class_of(packet.kind) == PacketClass::kControl) {
       way.link->accept_control(packet, way.channel, turn_of(sender));
@@ -103,7 +103,7 @@ class alignas(64) Network {
     packets_sent_ += packet.packets;
     const PacketClass c = class_of(packet.kind);
     if (c == PacketClass::kContribution || c == PacketClass::kData)
-      payload_sent_[packet.source] += packet.payload;
+      payload_sent_[index_of(packet.source)] += packet.payload;
     Link& lane = lane_of(packet.source, packet.spread);
     packet.arrives = events_.now();
     packet.destination = lane.to();
@@ -111,7 +111,7 @@ class alignas(64) Network {
   }
   /// The link that a packet with this spread value leaves a GPU by.
   Link& lane_of(NodeId gpu, std::uint16_t spread) const {
-    const std::vector<Link*>& lanes = lane_links_[gpu];
+    const std::vector<Link*>& lanes = lane_links_[index_of(gpu)];
     return *lanes[spread < lanes.size() ? spread : spread % lanes.size()];
   }
 
@@ -120,7 +120,7 @@ class alignas(64) Network {
   /// The spread value of an address: which of several parallel links its block uses.
   std::uint16_t spread_of(std::uint64_t address) const;
   /// Links of one GPU, each way.
-  int lanes(NodeId gpu) const { return lanes_[gpu]; }
+  int lanes(NodeId gpu) const { return lanes_[index_of(gpu)]; }
 
   /// Most payload of a packet that an SM stores, on every link.
   sim::Bytes packet_payload() const { return sim::Bytes{payload_of(PacketKind::kWrite)}; }
@@ -138,8 +138,8 @@ class alignas(64) Network {
   const std::vector<Link*>& links() const { return links_; }
   std::uint64_t packets_sent() const { return packets_sent_; }
   std::uint64_t packets_delivered() const { return packets_delivered_; }
-  std::uint64_t payload_sent(NodeId gpu) const { return payload_sent_[gpu]; }
-  std::uint64_t payload_received(NodeId gpu) const { return payload_received_[gpu]; }
+  std::uint64_t payload_sent(NodeId gpu) const { return payload_sent_[index_of(gpu)]; }
+  std::uint64_t payload_received(NodeId gpu) const { return payload_received_[index_of(gpu)]; }
   std::uint64_t packet_hops() const;
   std::uint64_t unit_hops() const;
 
@@ -147,7 +147,7 @@ class alignas(64) Network {
   /// `freed` on.
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
     packets_delivered_ += packet.packets;
-    payload_received_[packet.destination] += packet.payload;
+    payload_received_[index_of(packet.destination)] += packet.payload;
     in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed);
   }
 
@@ -189,16 +189,16 @@ class alignas(64) Network {
   void deliver(const Packet& packet, Link& in) {
     if (packet.destination < gpus_) {
       catch_up(packet.destination);
-      return taken_in(packet, in, endpoints_[packet.destination]->receive(packet));
+      return taken_in(packet, in, endpoints_[index_of(packet.destination)]->receive(packet));
     }
     packets_delivered_ += packet.packets;
     units_[unit_index(packet.destination)]->arrive(packet, in);
   }
   bool expect_data(const Packet& packet, Link& in) {
-    return packet.destination < gpus_ && endpoints_[packet.destination]->expect_data(packet, in);
+    return packet.destination < gpus_ && endpoints_[index_of(packet.destination)]->expect_data(packet, in);
   }
   void catch_up(NodeId node) {
-    if (node < gpus_) endpoints_[node]->catch_up();
+    if (node < gpus_) endpoints_[index_of(node)]->catch_up();
   }
   void expect(const Packet& packet, Link& in) {
     packets_delivered_ += packet.packets;
@@ -206,7 +206,7 @@ class alignas(64) Network {
       units_[unit_index(packet.destination)]->expect(packet, in);
       in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives);
     } else {
-      endpoints_[packet.destination]->expect(packet);
+      endpoints_[index_of(packet.destination)]->expect(packet);
       in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives);
     }
   }
@@ -215,7 +215,7 @@ class alignas(64) Network {
   /// so all that have something to send decide again until none sends.
   void decide_in_turn(NodeId chip);
   void departed(const Packet& packet) {
-    if (class_of(packet.kind) != PacketClass::kControl) endpoints_[packet.source]->departed(packet);
+    if (class_of(packet.kind) != PacketClass::kControl) endpoints_[index_of(packet.source)]->departed(packet);
   }
   void departed_from_unit(const Packet& packet, NodeId chip, sim::Time end) {
     units_[unit_index(chip)]->departed(packet, end);

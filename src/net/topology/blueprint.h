@@ -15,6 +15,10 @@ namespace infold::net {
 
 /// GPUs come first (0 .. gpus-1), then everything else. Packets keep ids in 24 bits (net/packet/packet.h).
 using NodeId = std::int32_t;
+/// A node as an index into what is kept per node.
+constexpr std::size_t index_of(NodeId node) {
+  return static_cast<std::size_t>(node);
+}
 
 /// One physical cable: a link in each direction. Link 2i runs a to b, link 2i+1 runs b to a, for cable i.
 struct Cable {
