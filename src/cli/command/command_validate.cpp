@@ -39,6 +39,7 @@ sim::Status pick(const std::vector<std::string>& only, std::vector<study::Valida
   auto kept = study::keep_only(only, rows);
   if (kept) return kept;
   std::vector<std::string_view> known;
+  known.reserve(rows.size());
   for (const auto& row : rows) known.push_back(row.id);
   return sim::fail(kept.error().message + config::did_you_mean(kept.error().parameter, known));
 }
