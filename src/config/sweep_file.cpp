@@ -68,7 +68,7 @@ class AxesReader {
     if (column.values.empty()) {
       if (reading_.problems.empty())
         reading_.complain(node.key_at, fmt::format("axes: {} has no values", quote(node.key)));
-      column.values.emplace_back();  // a placeholder, so that the rest can be read
+      column.values.emplace_back();  // so that the rest of the file can be read
     }
     if (!column.is_option()) check_parameter(column, node.key_at, places);
     if (!axis.columns.empty() && axis.size() != column.values.size()) {
