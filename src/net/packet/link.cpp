@@ -28,6 +28,7 @@ Link::Link(Network& network, const Setup& setup)
       errs_(setup.error_distance > sim::Bytes{}),
       competes_(setup.competes),
       passes_on_(setup.passes_on),
+      mixed_(setup.mixed),
       type_(setup.type),
       arrivals_(*this),
       drain_(setup.speedup),
@@ -37,6 +38,8 @@ Link::Link(Network& network, const Setup& setup)
   if (errs_) to_error_ = draw_distance();
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
+  if (mixed_)
+    tails_.reset(new RingBuffer<sim::Time>[static_cast<std::size_t>(setup.channels * setup.inputs)]);
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire(setup.type).largest_packet());
@@ -57,8 +60,7 @@ std::uint8_t Link::slipping_of(const Setup& setup) {
 void Link::set_input(std::uint32_t input, Link& from) {
   for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
   same_cost_ = same_cost_ && from.setup_.type == setup_.type;
-  // A packet that takes more bytes there than here may come in more slowly than it could leave.
-  ordinary_ = ordinary_ && same_cost_ && from.setup_.speedup == 0 && from.setup_.rate >= setup_.rate;
+  ordinary_ = ordinary_ && !mixed_ && from.setup_.speedup == 0;
 }
 
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
@@ -69,6 +71,13 @@ bool Link::join_train(Packet& last, const Packet& more) const {
   last.payload = static_cast<std::uint16_t>(last.payload + more.payload);
   last.packets = static_cast<std::uint16_t>(last.packets + more.packets);
   return true;
+}
+
+sim::Time Link::take_tail(std::uint8_t channel, std::uint32_t input) {
+  RingBuffer<sim::Time>& tails = tails_[channel * static_cast<std::size_t>(setup_.inputs) + input];
+  const sim::Time at = tails.front();
+  tails.pop();
+  return at;
 }
 
 /// A lot of the far buffer is free; the news needs the link's latency to get back.
@@ -309,8 +318,8 @@ template <Link::Mode mode, Link::Near near>
   } else {
     const sim::Bytes held = same_cost_ ? wire : network_.wire(in->type_).of(packet);
     if (!ordinary_) {
-      // Out of an input buffer: not ahead of what has arrived.
-      end = sim::max(end, packet.arrives + in->pace_.time(held));
+      // Out of an input buffer: not ahead of what has arrived, which any link on its way may have slowed.
+      if (mixed_) end = sim::max(end, take_tail(index, in->far_input_));
       in->drain_.use_until(end);
     }
     in->buffer_left(packet.channel, held, end);
@@ -336,6 +345,8 @@ template <Link::Mode mode, Link::Near near>
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;
     onward.link->accept(packet, onward.channel, far_input_);
+    if (mixed_) [[unlikely]]
+      onward.link->note_tail(onward.channel, far_input_, end + delay_);
     return;
   }
   // ... and its destination sees it when its last byte is there.

@@ -58,6 +58,7 @@ class alignas(64) Link final : public sim::Handler {
     std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
     bool passes_on = true;        ///< packets go on from its far end
     bool competes = false;        ///< with other outputs of its near end, for input buffers
+    bool mixed = false;           ///< packets may come in more slowly than this link sends them
     std::uint32_t far_lane = 0;   ///< which of the links into the far chip it is
     sim::Bytes error_distance;    ///< mean bytes between bit errors; 0: none
   };
@@ -89,8 +90,8 @@ class alignas(64) Link final : public sim::Handler {
     accept_ahead(packet, channel, input);
   }
 
-  /// The same for a control packet of a GPU that may be announced before its time. Such packets form one
-  /// queue, in order of arrival, not of announcement.
+  /// The same for a packet of a unit, or a control packet of a GPU, that may be announced before its time.
+  /// Such packets form one queue, in order of arrival, not of announcement.
   void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     accept(packet, channel, input);
     Input& in = channels_[channel].inputs[input];
@@ -113,6 +114,12 @@ class alignas(64) Link final : public sim::Handler {
       settle(channel);
     returning.add(wire, at);
     if (returning.waiting && returning.may_be_sooner(at)) wake_for_credits(channel);
+  }
+
+  /// The tail of the packet that was accepted last on that input and channel is there at `at`: it leaves no
+  /// sooner. Only where links are mixed; elsewhere it never comes too late.
+  void note_tail(std::uint8_t channel, std::uint32_t input, sim::Time at) {
+    tails_[channel * static_cast<std::size_t>(setup_.inputs) + input].push(at);
   }
 
   /// Tells that `from` feeds that input of the near chip.
@@ -236,6 +243,7 @@ class alignas(64) Link final : public sim::Handler {
   sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
   std::int64_t draw_distance();
+  sim::Time take_tail(std::uint8_t channel, std::uint32_t input);
   void wake_at(sim::Time at) {
     if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
   }
@@ -256,12 +264,13 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t last_channel_ = 0;
   std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
   bool packet_by_packet_ : 1;
-  bool ordinary_ : 1;   // no input that is slower than this link or shares its way out with other outputs
+  bool ordinary_ : 1;   // no input that may be slower than this link or shares its way out with other outputs
   bool same_cost_ : 1;  // a packet takes as many bytes on every input as here
   bool from_gpu_ : 1;
   bool errs_ : 1;       // there are bit errors
   bool competes_ : 1;   // with other outputs for input buffers
   bool passes_on_ : 1;  // packets go on from its far end
+  bool mixed_ : 1;      // links of the fabric differ in rate or in what packets take
   LinkTypeId type_;
   std::array<Channel, kMostChannels> channels_;
 
@@ -280,6 +289,7 @@ class alignas(64) Link final : public sim::Handler {
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;
   sim::Random chance_;
+  std::unique_ptr<RingBuffer<sim::Time>[]> tails_;  // by channel and input, beside its queue; only if mixed
   Setup setup_;
 };
 

@@ -45,6 +45,15 @@ std::vector<sim::Time> soonest_arrivals(const Blueprint& b) {
   }
   return soonest;
 }
+/// Links differ in what decides how long a packet takes on them: one that comes in over a slow link, or with a
+/// large header, may be still coming in when a fast one could have sent all of it.
+bool mixes_links(const Blueprint& b) {
+  const LinkType& first = b.link_types.front();
+  return std::any_of(b.link_types.begin(), b.link_types.end(), [&](const LinkType& type) {
+    return type.rate != first.rate || type.packet.header != first.packet.header ||
+           type.packet.ack != first.packet.ack;
+  });
+}
 }  // namespace
 
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Routes& routes,
@@ -81,6 +90,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
     for (std::size_t kind = static_cast<std::size_t>(PacketKind::kReduceWrite); kind < kPacketKinds; ++kind)
       payload_[kind] = static_cast<std::uint16_t>(in_network.payload.count());
   }
+  const bool mixed = mixes_links(blueprint);
   const int classes = in_network.units ? kPacketClasses : kPlainClasses;
   InputNumbers inputs(blueprint);
   std::vector<std::uint32_t> into(static_cast<std::size_t>(nodes_));
@@ -115,6 +125,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       s.channels = classes * layers_;
       s.passes_on = inputs.through_gpus || !blueprint.is_gpu(to);
       s.competes = near.speedup != 0;
+      s.mixed = mixed;
       s.far_input = inputs.take(blueprint, to);
       s.far_lane = into[static_cast<std::size_t>(to)]++;
       if (blueprint.is_gpu(from)) ++lanes_[static_cast<std::size_t>(from)];

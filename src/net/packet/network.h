@@ -152,16 +152,16 @@ class alignas(64) Network {
   }
 
   // For the units of switches. What they send is there from packet.arrives on, which is at least
-  // InNetwork::latency from now.
+  // InNetwork::latency from now. A unit may tell of packets in any order: they leave in order of arrival.
   void unit_send(const Packet& packet, Link& out) {
     packets_sent_ += packet.packets;
-    out.accept(packet, first_layer(class_of(packet.kind)), unit_inputs_[unit_index(out.from())]);
+    out.accept_ahead(packet, first_layer(class_of(packet.kind)), unit_inputs_[unit_index(out.from())]);
   }
   /// Sends to a GPU, on the ways of ordinary packets.
   void unit_send_routed(const Packet& packet, NodeId at) {
     packets_sent_ += packet.packets;
     const Way way = way_of(packet, at);
-    way.link->accept(packet, way.channel, unit_inputs_[unit_index(at)]);
+    way.link->accept_ahead(packet, way.channel, unit_inputs_[unit_index(at)]);
   }
   /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
   void release(const Packet& packet, Link& in, sim::Time at) {

@@ -10,20 +10,20 @@
 #include <utility>
 
 #include "clock.h"
+#include "plan.h"
 #include "sim/units.h"
 
 namespace infold::net::oracle {
 
 class Buffer {
  public:
-  Buffer(Clock& clock, sim::Bytes size, sim::Bytes lot, sim::Time latency, bool passes_on,
-         std::function<void()> on_credit)
+  Buffer(Clock& clock, const LinkPlan& link, std::function<void()> on_credit)
       : clock_(clock),
-        size_(size),
-        lot_(lot),
-        latency_(latency),
-        passes_on_(passes_on),
-        credits_(size),
+        size_(link.buffer),
+        lot_(link.lot),
+        latency_(link.latency),
+        passes_on_(link.passes_on),
+        credits_(link.buffer),
         on_credit_(std::move(on_credit)) {}
 
   bool has_room_for(sim::Bytes wire) const { return credits_ >= wire; }

@@ -12,6 +12,7 @@
 #include <ostream>
 #include <vector>
 
+#include "machines.h"
 #include "net/packet/packet.h"
 #include "sim/random.h"
 #include "support/random_fabric.h"
@@ -42,6 +43,12 @@ class World {
   virtual void send(const Packet& packet, std::uint32_t sender) = 0;
   virtual void send_ack(const Packet& packet) = 0;
 
+  // For units, and GPUs that work with them.
+  virtual void send_to_unit(const Packet& packet, std::uint32_t sender) = 0;
+  virtual void unit_send(const Packet& packet, LinkId out) = 0;
+  virtual void unit_send_routed(const Packet& packet, NodeId chip) = 0;
+  virtual void release(const Packet& packet, LinkId in, sim::Time at) = 0;
+
  protected:
   ~World() = default;
 };
@@ -51,14 +58,15 @@ class Load {
   static constexpr std::int64_t kGrain = 2'048;
   static constexpr std::uint32_t kMostFlows = 1'024;
 
-  /// `most`: bytes of payload that may be sent as one.
-  Load(const support::Fabric& fabric, std::uint64_t seed, std::int64_t most) : random_(seed) {
-    const auto payload = fabric.spec.packet.payload.count();
+  Load(const Machine& machine, std::uint64_t seed) : random_(seed) {
+    const auto payload = packet_payload(machine.blueprint).count();
+    const std::int64_t most = machine.most;
+    const int gpus = machine.blueprint.gpus;
     const int hold = support::pick(random_, 0, 2);
-    for (int gpu = 0; gpu < fabric.gpus; ++gpu)
+    for (int gpu = 0; gpu < gpus; ++gpu)
       hold_.push_back(hold == 0 ? 0 : support::pick(random_, 1, hold == 1 ? 1'000 : 400'000));
     // All to all, or into few GPUs, which is what fills buffers.
-    const int targets = random_.below(2) == 0 ? fabric.gpus : std::min(fabric.gpus, 2);
+    const int targets = random_.below(2) == 0 ? gpus : std::min(gpus, 2);
     flows_.resize(static_cast<std::size_t>(support::pick(random_, 2, 60)));
     const int span = support::any_of(random_, {100, 1'000, 5'000});
     for (std::uint32_t id = 0; id < flows_.size(); ++id) {
@@ -66,7 +74,7 @@ class Load {
       f.first.flow = id;
       f.first.destination = static_cast<NodeId>(support::pick(random_, 0, targets - 1));
       f.first.source = static_cast<NodeId>(
-          (f.first.destination + support::pick(random_, 1, fabric.gpus - 1)) % fabric.gpus);
+          (f.first.destination + support::pick(random_, 1, gpus - 1)) % gpus);
       f.first.kind = random_.below(5) == 0 ? PacketKind::kSignal : PacketKind::kWrite;
       f.first.spread = static_cast<std::uint16_t>(random_.next());
       f.sender = static_cast<std::uint32_t>(random_.below(100));

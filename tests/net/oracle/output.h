@@ -17,25 +17,23 @@ namespace infold::net::oracle {
 
 class Output {
  public:
-  /// A packet that is here, and where it is kept: in the buffer of that link and channel, or (null) in the
-  /// GPU that sends it.
+  /// A packet whose head is here, and where it is kept: in the buffer of that link and channel, or (null) in
+  /// the GPU or the unit that sends it.
   struct Waiting {
     Packet packet;
     Output* in = nullptr;
     int in_channel = 0;
+    sim::Time tail = {};  ///< when its last byte is here
   };
 
-  Output(Clock& clock, const Plan& machine, const LinkPlan& link, const WireCost& cost,
-         const std::function<void()>& on_credit)
+  Output(Clock& clock, const Plan& machine, const LinkPlan& link, const std::function<void()>& on_credit)
       : plan(link),
-        wire(link, cost.largest_packet()),
-        feed(machine.speedup),
-        cost_(cost),
+        wire(link),
+        feed(link.speedup),
         layers_(machine.layers),
         channels_(static_cast<std::size_t>(machine.channels)) {
     for (int c = 0; c < machine.channels; ++c) {
-      buffers.push_back(std::make_unique<Buffer>(clock, machine.buffer, machine.lot, link.latency,
-                                                 link.passes_on, on_credit));
+      buffers.push_back(std::make_unique<Buffer>(clock, link, on_credit));
     }
   }
 
@@ -58,7 +56,7 @@ class Output {
       const auto input = next_input(channel, now);
       if (!input) continue;
       auto& queue = channel.queues[*input];
-      const sim::Bytes bytes = cost_.of(queue.front().packet);
+      const sim::Bytes bytes = plan.bytes_of(queue.front().packet);
       Buffer& room = *buffers[static_cast<std::size_t>(c)];
       if (!room.has_room_for(bytes)) continue;
       room.take(bytes);
@@ -71,8 +69,11 @@ class Output {
     return std::nullopt;
   }
 
-  /// Control packets slip into bursts, which are data.
-  bool slips(int channel) const { return channel / layers_ == static_cast<int>(PacketClass::kControl); }
+  /// Control packets and requests slip into bursts of others.
+  bool slips(int channel) const {
+    const auto c = static_cast<PacketClass>(channel / layers_);
+    return c == PacketClass::kControl || c == PacketClass::kRequest;
+  }
   bool empty() const {
     for (const Channel& c : channels_) {
       for (const auto& [input, queue] : c.queues) {
@@ -86,6 +87,7 @@ class Output {
   Wire wire;
   Feed feed;                                     ///< of the buffers at the far end, all channels together
   sim::Time last_sent;                           ///< when it sent something the last time
+  sim::Time last_handed;  ///< when the last packet that it handed over at its far end was there
   std::vector<std::unique_ptr<Buffer>> buffers;  ///< at the far end, by channel
 
  private:
@@ -105,7 +107,6 @@ class Output {
     return first;
   }
 
-  const WireCost& cost_;
   int layers_;
   std::vector<Channel> channels_;
   int last_channel_ = 0;

@@ -16,10 +16,10 @@ class Wire {
     sim::Time end;
   };
 
-  /// `one_packet`: bytes of the largest packet; bursts keep the wire from others for so long at least.
-  Wire(const LinkPlan& plan, sim::Bytes one_packet)
+  /// Bursts keep the wire from others for as long as the largest packet takes at least.
+  explicit Wire(const LinkPlan& plan)
       : pace_(plan.rate),
-        one_packet_(pace_.time(one_packet)),
+        one_packet_(pace_.time(plan.largest)),
         round_trip_(plan.latency * 2),
         distance_(plan.error_distance),
         chance_(sim::mix(static_cast<std::uint64_t>(plan.id))) {
@@ -32,10 +32,11 @@ class Wire {
   sim::Time busy_until() const { return busy_until_; }
   sim::Time slip_from() const { return slip_from_; }
 
-  /// `burst`: others may slip into it. A wire that is not free is slipped into.
-  Slot send(sim::Bytes wire, sim::Time now, bool burst) {
+  /// `burst`: others may slip into it. A wire that is not free is slipped into. `tail`: when the last byte is
+  /// at this end, which it does not leave before.
+  Slot send(sim::Bytes wire, sim::Time now, bool burst, sim::Time tail) {
     const sim::Time start = now + lost_to_errors(wire);
-    const sim::Time end = start + pace_.time(wire);
+    const sim::Time end = sim::max(start + pace_.time(wire), tail);
     if (start < busy_until_) {
       busy_until_ += end - start;
       slip_from_ = end;

@@ -4,22 +4,57 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "load.h"
-#include "net/fabric_help.h"
 #include "net/packet/network.h"
 #include "network.h"
+#include "unit_load.h"
 
 namespace infold::net::oracle {
 
+/// What GPUs and units do.
+struct Loads {
+  Loads(const Machine& machine, std::uint64_t seed, bool bursts) : plain(machine, seed) {
+    if (machine.in_network.units) units.emplace(machine, seed, bursts);
+  }
+  void begin(World& world) {
+    plain.begin(world);
+    if (units) units->begin(world);
+  }
+  sim::Time at_gpu(World& world, const Packet& p) {
+    return p.kind < PacketKind::kReduceWrite ? plain.arrives(world, p) : units->at_gpu(world, p);
+  }
+  /// By time and place, whatever the order in which they were told.
+  std::vector<Delivery> sorted() const {
+    std::vector<Delivery> all = plain.deliveries;
+    if (units) all.insert(all.end(), units->deliveries.begin(), units->deliveries.end());
+    std::ranges::sort(all);
+    return all;
+  }
+
+  Load plain;
+  std::optional<UnitLoad> units;
+};
+
 class ReferenceWorld final : public World {
  public:
-  ReferenceWorld(const Blueprint& blueprint, const FabricSpec& spec, bool bursts, Load& load)
-      : network_(clock_, blueprint, spec, bursts), load_(load) {
+  ReferenceWorld(const Machine& machine, bool bursts, Loads& loads)
+      : network_(clock_, machine.blueprint, machine.in_network, bursts), loads_(loads) {
     for (Ports& ports : network_.ports)
-      ports.arrived = [this](const Packet& p) { return load_.arrives(*this, p); };
+      ports.arrived = [this](const Packet& p) { return loads_.at_gpu(*this, p); };
+    for (NodeId chip = machine.blueprint.gpus; chip < machine.blueprint.nodes(); ++chip) {
+      UnitPorts& unit = network_.units[index_of(chip)];
+      unit.arrived = [this](const Packet& p, LinkId in) {
+        if (class_of(p.kind) == PacketClass::kControl) return loads_.units->expect(*this, p);
+        loads_.units->at_unit(*this, p, in);
+      };
+      unit.departed = [this, chip](const Packet& p, sim::Time end) {
+        loads_.units->departed(*this, chip, p, end);
+      };
+    }
   }
   sim::Time now() const override { return clock_.now(); }
   void at(sim::Time when, std::function<void()> what) override {
@@ -29,8 +64,16 @@ class ReferenceWorld final : public World {
     network_.send(packet, static_cast<int>(sender));
   }
   void send_ack(const Packet& packet) override { network_.send_ack(packet); }
+  void send_to_unit(const Packet& packet, std::uint32_t sender) override {
+    network_.send_to_unit(packet, static_cast<int>(sender));
+  }
+  void unit_send(const Packet& packet, LinkId out) override { network_.unit_send(packet, out); }
+  void unit_send_routed(const Packet& packet, NodeId chip) override {
+    network_.unit_send_routed(packet, chip);
+  }
+  void release(const Packet& packet, LinkId in, sim::Time at) override { network_.release(packet, in, at); }
   bool run() {
-    load_.begin(*this);
+    loads_.begin(*this);
     clock_.run();
     return network_.quiet();
   }
@@ -38,7 +81,7 @@ class ReferenceWorld final : public World {
  private:
   Clock clock_;
   ReferenceNetwork network_;
-  Load& load_;
+  Loads& loads_;
 };
 
 /// How GPUs of the fast network take data in.
@@ -49,14 +92,16 @@ enum class TakeIn {
 
 class FastWorld final : public World {
  public:
-  FastWorld(const Blueprint& blueprint, const FabricSpec& spec, bool bursts, TakeIn take_in, Load& load)
-      : routes_(routes_of(blueprint)),
-        network_(events_, blueprint, routes_, spec, !bursts),
+  FastWorld(const Machine& machine, bool bursts, TakeIn take_in, Loads& loads)
+      : routes_(routes_of(machine.blueprint)),
+        network_(events_, machine.blueprint, routes_, machine.spec, !bursts, machine.in_network),
         take_in_(take_in),
-        load_(load) {
+        loads_(loads) {
     network_.choose_when_free();
-    for (int gpu = 0; gpu < blueprint.gpus; ++gpu)
-      network_.attach(static_cast<NodeId>(gpu), gpus_.emplace_back(*this));
+    for (NodeId gpu = 0; gpu < machine.blueprint.gpus; ++gpu) network_.attach(gpu, gpus_.emplace_back(*this));
+    if (!machine.in_network.units) return;
+    for (NodeId chip = machine.blueprint.gpus; chip < machine.blueprint.nodes(); ++chip)
+      network_.attach_unit(chip, units_.emplace_back(*this, chip));
   }
   sim::Time now() const override { return events_.now(); }
   void at(sim::Time when, std::function<void()> what) override {
@@ -64,8 +109,22 @@ class FastWorld final : public World {
   }
   void send(const Packet& packet, std::uint32_t sender) override { network_.send(packet, sender); }
   void send_ack(const Packet& packet) override { network_.send_ack(packet); }
+  void send_to_unit(const Packet& packet, std::uint32_t sender) override {
+    network_.send_to_unit(packet, sender);
+  }
+  void unit_send(const Packet& packet, LinkId out) override {
+    Packet p = packet;
+    p.destination = network_.link(out).to();
+    network_.unit_send(p, network_.link(out));
+  }
+  void unit_send_routed(const Packet& packet, NodeId chip) override {
+    network_.unit_send_routed(packet, chip);
+  }
+  void release(const Packet& packet, LinkId in, sim::Time at) override {
+    network_.release(packet, network_.link(in), at);
+  }
   bool run() {
-    load_.begin(*this);
+    loads_.begin(*this);
     events_.run();
     return network_.quiet();
   }
@@ -79,14 +138,17 @@ class FastWorld final : public World {
   struct Gpu final : Endpoint, sim::Handler {
     explicit Gpu(FastWorld& w) : world(w) {}
     sim::Time receive(const Packet& packet) override {
-      EXPECT_EQ(packet.arrives, world.now());
-      return world.load_.arrives(world, packet);
+      Packet here = packet;
+      EXPECT_LE(packet.arrives, world.now());
+      here.arrives = world.now();  // what slipped into a burst is handed over behind it
+      return world.loads_.at_gpu(world, here);
     }
-    void expect(const Packet& packet) override { world.load_.arrives(world, packet); }
+    void expect(const Packet& packet) override { world.loads_.at_gpu(world, packet); }
     bool expect_data(const Packet& packet, Link& in) override {
       if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
+      if (packet.kind != PacketKind::kWrite) return false;
       announced.emplace(packet.arrives,
-                        Announced{packet, &in, world.load_.arrives(world, packet)});  // acks are sent ahead
+                        Announced{packet, &in, world.loads_.at_gpu(world, packet)});  // acks are sent ahead
       world.events_.schedule(packet.arrives + world.network_.soonest_into(packet.destination),
                              sim::Priority::kArrive, *this, 0);
       return true;
@@ -109,13 +171,26 @@ class FastWorld final : public World {
     FastWorld& world;
     std::multimap<sim::Time, Announced> announced;
   };
+  struct Unit final : SwitchUnit {
+    Unit(FastWorld& w, NodeId c) : world(w), chip(c) {}
+    void arrive(const Packet& packet, Link& in) override {
+      world.loads_.units->at_unit(world, packet, in.id());
+    }
+    void expect(const Packet& packet, Link&) override { world.loads_.units->expect(world, packet); }
+    void departed(const Packet& packet, sim::Time end) override {
+      world.loads_.units->departed(world, chip, packet, end);
+    }
+    FastWorld& world;
+    NodeId chip;
+  };
 
   sim::EventQueue events_;
   Routes routes_;
   Network network_;
   TakeIn take_in_;
-  Load& load_;
+  Loads& loads_;
   std::deque<Gpu> gpus_;
+  std::deque<Unit> units_;
   std::deque<Plan> plans_;
 };
 
