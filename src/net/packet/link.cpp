@@ -333,7 +333,8 @@ template <Link::Mode mode, Link::Near near>
     ++bursts_;
   } else {
     busy_until_ = end;
-    slip_from_ = packet.packets > 1 && !slips(index) ? start + one_packet_ : end;
+    // (A burst of small packets, such as a unit's, may be over before the largest packet would be.)
+    slip_from_ = packet.packets > 1 && !slips(index) ? sim::min(start + one_packet_, end) : end;
     ++bursts_;
   }
 
