@@ -37,8 +37,7 @@ class NvlsScene final : NvlsWorkgroup::Owner {
         buffers_(machine_, gpus_,
                  {.input = program_.bytes, .output = program_.bytes + program_.scratch, .in_place = false}),
         context_{machine_, program_, gpus_, buffers_, nullptr, nullptr, 0, {}} {
-    const sim::Bytes packet =
-        sim::min(machine_.units()->spec().payload, machine_.units()->spec().sm_payload);
+    const sim::Bytes packet = sim::min(machine_.units()->spec().payload, machine_.units()->spec().sm_payload);
     const Step& step = program_.steps(0, 0).front();
     rounds_.emplace(step, kRanks, packet);
     inc::RegionPlan plan = region_plan(step, context_, packet);
@@ -47,13 +46,14 @@ class NvlsScene final : NvlsWorkgroup::Owner {
     region_ = machine_.units()->regions().add(std::move(plan)).value();
     std::vector<NvlsWorkgroup*> all;
     for (int rank = 0; rank < kRanks; ++rank) {
-      all.push_back(&workgroups_.emplace_back(NvlsWorkgroup::Setup{.rank = rank,
-                                                                   .channel = 0,
-                                                                   .step = &program_.steps(rank, 0).front(),
-                                                                   .region = region_,
-                                                                   .buffer = program_.bytes,
-                                                                   .slots = static_cast<std::uint32_t>(s.slots)},
-                                              context_, *rounds_, *this));
+      all.push_back(
+          &workgroups_.emplace_back(NvlsWorkgroup::Setup{.rank = rank,
+                                                         .channel = 0,
+                                                         .step = &program_.steps(rank, 0).front(),
+                                                         .region = region_,
+                                                         .buffer = program_.bytes,
+                                                         .slots = static_cast<std::uint32_t>(s.slots)},
+                                    context_, *rounds_, *this));
     }
     for (NvlsWorkgroup& w : workgroups_) w.know(all);
   }

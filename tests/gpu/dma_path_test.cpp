@@ -16,7 +16,9 @@ constexpr sim::Bytes kSlice = 40'000_B;
 /// The ports of another GPU: counts what arrives, and acknowledges it.
 class FakePeer final : public net::Endpoint {
  public:
-  FakePeer(Machine& machine, net::NodeId id) : machine_(machine), id_(id) { machine.network().attach(id, *this); }
+  FakePeer(Machine& machine, net::NodeId id) : machine_(machine), id_(id) {
+    machine.network().attach(id, *this);
+  }
   sim::Time receive(const net::Packet& p) override {
     if (bytes == 0) first = machine_.events().now();
     bytes += p.payload;

@@ -116,6 +116,20 @@ TEST(MixedLinks, EachChipHasItsOwnLatency) {
   EXPECT_EQ(scene[1].arrivals.at(0).at, 30_ns + 50_ns + 30_ns + 200_ns + 100_ns + 5'760_ps);
 }
 
+TEST(MixedLinks, BehindASlowLinkThePaceStaysSlowOnEveryFastOne) {
+  Blueprint b = two_kinds_of_links(2, 3);
+  join(b, 0, 2, 1, kSlowType);
+  join(b, 2, 3, 1, kFastType);
+  join(b, 3, 4, 1, kFastType);
+  join(b, 4, 1, 1, kFastType);
+  Scene scene(b, {});
+  scene.send(write(0, 1), 0);
+  scene.events.run();
+  EXPECT_EQ(scene[1].arrivals.at(0).at, 100_ns + 30_ns * 3 + 50_ns * 3 + 5'760_ps)
+      << "the tail enters every link when it has come, not when the link before could have sent it";
+  EXPECT_TRUE(scene.network.quiet());
+}
+
 TEST(MixedLinks, ASlowInputOfANonBlockingChipFeedsAllOutputsAtOnce) {
   // Three slow bursts arrive one behind the other for three fast outputs: none waits for another.
   Blueprint b = two_kinds_of_links(4, 1);

@@ -63,35 +63,32 @@ INSTANTIATE_TEST_SUITE_P(Topologies, Oracle, testing::ValuesIn(support::every_to
                          [](const auto& tested) { return support::identifier(tested.param); });
 
 TEST_P(Oracle, PacketsArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
-    compare(seed, Sent::kAsPackets, TakeIn::kPrompt, Links::kAlike, Units::kNone);
-  });
+  for_seeds(
+      20, [&](auto seed) { compare(seed, Sent::kAsPackets, TakeIn::kPrompt, Links::kAlike, Units::kNone); });
 }
 TEST_P(Oracle, PacketsTakenInLateArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
-    compare(seed, Sent::kAsPackets, TakeIn::kLate, Links::kAlike, Units::kNone);
-  });
+  for_seeds(20,
+            [&](auto seed) { compare(seed, Sent::kAsPackets, TakeIn::kLate, Links::kAlike, Units::kNone); });
 }
 TEST_P(Oracle, BurstsArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
-    compare(seed, Sent::kAsBursts, TakeIn::kPrompt, Links::kAlike, Units::kNone);
-  });
+  for_seeds(20,
+            [&](auto seed) { compare(seed, Sent::kAsBursts, TakeIn::kPrompt, Links::kAlike, Units::kNone); });
 }
 TEST_P(Oracle, WhatBitErrorsDelayArrivesAtTheSameTimes) {
-  for_seeds(20, [&](auto seed) {
+  for_seeds(10, [&](auto seed) {
     compare(seed, seed % 2 == 0 ? Sent::kAsBursts : Sent::kAsPackets, TakeIn::kPrompt, Links::kAlike,
             Units::kNone, Errors::kSome);
   });
 }
 
 TEST_P(Oracle, PacketsOverMixedLinksArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
+  for_seeds(20, [&](auto seed) {
     compare(seed, Sent::kAsPackets, seed % 2 == 0 ? TakeIn::kPrompt : TakeIn::kLate, Links::kMixed,
             Units::kNone);
   });
 }
 TEST_P(Oracle, BurstsOverMixedLinksArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
+  for_seeds(20, [&](auto seed) {
     compare(seed, Sent::kAsBursts, TakeIn::kPrompt, Links::kMixed, Units::kNone,
             seed % 4 == 0 ? Errors::kSome : Errors::kNone);
   });
@@ -104,18 +101,18 @@ INSTANTIATE_TEST_SUITE_P(Topologies, OracleOfUnits,
                          [](const auto& tested) { return support::identifier(tested.param); });
 
 TEST_P(OracleOfUnits, PacketsArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
+  for_seeds(20, [&](auto seed) {
     compare(seed, Sent::kAsPackets, seed % 2 == 0 ? TakeIn::kPrompt : TakeIn::kLate, Links::kAlike,
             Units::kEverySwitch);
   });
 }
 TEST_P(OracleOfUnits, BurstsArriveAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
+  for_seeds(20, [&](auto seed) {
     compare(seed, Sent::kAsBursts, TakeIn::kPrompt, Links::kAlike, Units::kEverySwitch);
   });
 }
 TEST_P(OracleOfUnits, WhatGoesOverMixedLinksArrivesAtTheSameTimes) {
-  for_seeds(40, [&](auto seed) {
+  for_seeds(20, [&](auto seed) {
     compare(seed, seed % 2 == 0 ? Sent::kAsBursts : Sent::kAsPackets, TakeIn::kPrompt, Links::kMixed,
             Units::kEverySwitch, seed % 4 < 2 ? Errors::kSome : Errors::kNone);
   });

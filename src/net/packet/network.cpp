@@ -45,8 +45,8 @@ std::vector<sim::Time> soonest_arrivals(const Blueprint& b) {
   }
   return soonest;
 }
-/// Links differ in what decides how long a packet takes on them: one that comes in over a slow link, or with a
-/// large header, may be still coming in when a fast one could have sent all of it.
+/// Links differ in what decides how long a packet takes on them: one that comes in over a slow link, or with
+/// a large header, may be still coming in when a fast one could have sent all of it.
 bool mixes_links(const Blueprint& b) {
   const LinkType& first = b.link_types.front();
   return std::any_of(b.link_types.begin(), b.link_types.end(), [&](const LinkType& type) {

@@ -73,8 +73,8 @@ class Load {
       Flow& f = flows_[id];
       f.first.flow = id;
       f.first.destination = static_cast<NodeId>(support::pick(random_, 0, targets - 1));
-      f.first.source = static_cast<NodeId>(
-          (f.first.destination + support::pick(random_, 1, gpus - 1)) % gpus);
+      f.first.source =
+          static_cast<NodeId>((f.first.destination + support::pick(random_, 1, gpus - 1)) % gpus);
       f.first.kind = random_.below(5) == 0 ? PacketKind::kSignal : PacketKind::kWrite;
       f.first.spread = static_cast<std::uint16_t>(random_.next());
       f.sender = static_cast<std::uint32_t>(random_.below(100));

@@ -56,8 +56,9 @@ class MachineDrawer {
     for (int i = 0; i < 2 * chips; ++i) b.chip_types.push_back(chip_type(largest, i >= chips));
     if (links_ == Links::kAlike) b.chip_types[1] = like(b.chip_types[0]);
     for (int node = 0; node < b.nodes(); ++node) {
-      b.chip[static_cast<std::size_t>(node)] = static_cast<ChipTypeId>(
-          random_.below(static_cast<std::uint64_t>(chips)) + static_cast<unsigned>(b.is_gpu(node) ? chips : 0));
+      b.chip[static_cast<std::size_t>(node)] =
+          static_cast<ChipTypeId>(random_.below(static_cast<std::uint64_t>(chips)) +
+                                  static_cast<unsigned>(b.is_gpu(node) ? chips : 0));
     }
     sim::EventQueue events;
     const Routes routes = routes_of(b);

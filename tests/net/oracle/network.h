@@ -46,8 +46,7 @@ class ReferenceNetwork {
         units(static_cast<std::size_t>(plan_.nodes)),
         round_due_(static_cast<std::size_t>(plan_.nodes), false) {
     for (const LinkPlan& link : plan_.links) {
-      outputs_.push_back(
-          std::make_unique<Output>(clock, plan_, link, [this, &link] { decide(link.from); }));
+      outputs_.push_back(std::make_unique<Output>(clock, plan_, link, [this, &link] { decide(link.from); }));
     }
   }
 

@@ -85,8 +85,8 @@ class Output {
 
   const LinkPlan plan;
   Wire wire;
-  Feed feed;                                     ///< of the buffers at the far end, all channels together
-  sim::Time last_sent;                           ///< when it sent something the last time
+  Feed feed;              ///< of the buffers at the far end, all channels together
+  sim::Time last_sent;    ///< when it sent something the last time
   sim::Time last_handed;  ///< when the last packet that it handed over at its far end was there
   std::vector<std::unique_ptr<Buffer>> buffers;  ///< at the far end, by channel
 

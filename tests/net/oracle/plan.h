@@ -30,8 +30,8 @@ struct LinkPlan {
   sim::Bytes error_distance;
   sim::Bytes header;
   sim::Bytes ack;
-  sim::Bytes request;  ///< of switches' units; no packet has it where there are none
-  sim::Bytes largest;  ///< packet
+  sim::Bytes request;      ///< of switches' units; no packet has it where there are none
+  sim::Bytes largest;      ///< packet
   sim::Time chip_latency;  ///< of the chip at its far end, as are the next four
   int speedup = 0;
   sim::Bytes buffer;

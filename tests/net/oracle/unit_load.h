@@ -42,10 +42,10 @@ class UnitLoad {
       }
       sim::Time when = sim::Time::ns(support::pick(random_, 0, span));
       for (int pieces = support::pick(random_, 1, kMostPieces); pieces > 0; --pieces) {
-        const std::int64_t packets = bursts ? support::pick(random_, 1, static_cast<int>(machine.unit_most / payload)) : 1;
+        const std::int64_t packets =
+            bursts ? support::pick(random_, 1, static_cast<int>(machine.unit_most / payload)) : 1;
         const std::int64_t bytes = packets * payload - static_cast<std::int64_t>(random_.below(16));
-        f.pieces.push_back(
-            {when, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(packets)});
+        f.pieces.push_back({when, static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(packets)});
         when += sim::Time::ps(support::pick(random_, 0, 3) * support::pick(random_, 0, 30'000));
       }
     }
@@ -89,8 +89,7 @@ class UnitLoad {
     note(world.now(), p.destination, p);
     const NodeId chip = p.destination;
     Unit& unit = units_[index_of(chip)];
-    if (unit.arrived.empty())
-      world.at(world.now(), [this, &world, chip] { act(world, chip); });
+    if (unit.arrived.empty()) world.at(world.now(), [this, &world, chip] { act(world, chip); });
     unit.arrived.push_back({p, in});
   }
   /// A control packet is at a unit at packet.arrives, now or later.
