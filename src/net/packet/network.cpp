@@ -61,7 +61,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
     : events_(events),
       gpus_(blueprint.gpus),
       layers_(routes.layers()),
-      hops_(routes.table()),
+      table_(routes.table()),
       routes_(routes),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       packet_by_packet_(packet_by_packet),

@@ -180,11 +180,10 @@ class alignas(64) Network {
   const WireCost& wire(LinkTypeId type) const { return wires_[type]; }
   /// The way of a packet out of a node that is not its destination.
   Way way_of(const Packet& packet, NodeId at) const {
-    const Hop& hop = hops_[static_cast<std::size_t>(at) * static_cast<std::size_t>(gpus_) +
-                           static_cast<std::size_t>(packet.destination)];
+    const Hop& hop = table_.hop(at, packet.destination);
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
     const int channel = first_layer(class_of(packet.kind)) + hop.layer;
-    return {ways_[hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
+    return {ways_[table_.first(hop, at, packet.destination) + hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
   }
   void deliver(const Packet& packet, Link& in) {
     if (packet.destination < gpus_) {
@@ -234,8 +233,8 @@ class alignas(64) Network {
   sim::EventQueue& events_;
   int gpus_;
   int layers_ = 1;
-  std::vector<Link*> ways_;  // by Hop::pick
-  const Hop* hops_;          // Routes::table
+  std::vector<Link*> ways_;  // as RouteTable::first counts
+  RouteTable table_;
   const Routes& routes_;
   std::vector<Endpoint*> endpoints_;
   std::uint64_t packets_sent_ = 0;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "net/topology/blueprint.h"
-#include "net/topology/routes.h"
 
 namespace infold::net {
 

@@ -20,6 +20,8 @@ constexpr std::size_t index_of(NodeId node) {
   return static_cast<std::size_t>(node);
 }
 
+using LinkId = std::uint32_t;
+
 /// One physical cable: a link in each direction. Link 2i runs a to b, link 2i+1 runs b to a, for cable i.
 struct Cable {
   NodeId a;
@@ -72,7 +74,7 @@ Blueprint chips(int gpus, int switches);
 void join(Blueprint& blueprint, int a, int b, int cables = 1, LinkTypeId type = 0);
 
 /// Draws the fabric for that many GPUs, or says which parameter makes it impossible. Bounded before anything
-/// is allocated (kMaxNodes, kMaxLinks, kMaxRoutes in net/topology/topologies.h).
+/// is allocated (kMaxNodes, kMaxLinks in net/topology/topologies.h).
 sim::Result<Blueprint> draw(const FabricSpec& spec, int gpus);
 
 /// Whether the tables of a blueprint agree with each other: payload limits, types that exist, and packets

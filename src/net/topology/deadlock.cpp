@@ -1,10 +1,10 @@
-// Proof that a fabric can not block itself: follows every packet that can occur, notes which channel (a link
+// Proof that a fabric cannot block itself: follows every packet that can occur, notes which channel (a link
 // and a layer) it holds while it waits for which next one, and looks for a circle among them (Dally and
-// Seitz).
+// Seitz). Twins (net/topology/twins.h) are followed as one destination: their packets differ in the last link
+// only, and packets in that link wait for nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <utility>
 
@@ -15,57 +15,65 @@ namespace infold::net {
 namespace {
 
 using Channel = std::uint32_t;
-constexpr std::size_t kStartsPerLook = 256;  // searches between two looks at the user
 
 class DependencyGraph {
  public:
-  DependencyGraph(const Blueprint& blueprint, const Routes& routes)
+  DependencyGraph(const Blueprint& blueprint, const Routes& routes, const sim::GoOn& go_on)
       : blueprint_(blueprint),
         routes_(routes),
+        patience_(go_on),
         layers_(static_cast<std::size_t>(routes.layers())),
-        words_((static_cast<std::size_t>(blueprint.gpus) + 63) / 64),
-        waits_(2 * blueprint.cables.size() * layers_ * words_),
-        onward_(static_cast<std::size_t>(blueprint.nodes()) * words_) {}
+        words_((static_cast<std::size_t>(routes.twins().gpu_groups()) + 63) / 64),
+        waits_(channels() * words_) {}
 
-  /// Follows the packets from all GPUs to one; returns what is wrong if some can not arrive.
-  std::optional<std::string> add_packets_to(NodeId to) {
+  sim::Status prove() {
+    for (std::uint32_t to = 0; to < routes_.twins().gpu_groups(); ++to) {
+      if (auto ok = add_packets_to(to); !ok) return ok;
+    }
+    if (auto ok = note_exits(); !ok) return ok;
+    return find_circle();
+  }
+
+ private:
+  /// Follows the packets from all GPUs to a group of twins; fails if some cannot arrive.
+  sim::Status add_packets_to(std::uint32_t group) {
+    const auto twins = routes_.twins().members(group);
     queue_.clear();
     seen_.assign(static_cast<std::size_t>(blueprint_.nodes()), false);
     for (NodeId gpu = 0; gpu < blueprint_.gpus; ++gpu) {
-      seen_[static_cast<std::size_t>(gpu)] = true;
-      if (gpu != to) queue_.push_back(gpu);
+      seen_[index_of(gpu)] = true;
+      if (gpu != twins.front() || twins.size() > 1) queue_.push_back(gpu);
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const NodeId node = queue_[i];
-      const Hop& hop = routes_.hop(node, to);
-      if (hop.count == 0) return fmt::format("no way from {} to {}", name(node), name(to));
+      const NodeId to = node == twins.front() ? twins[1] : twins.front();
+      const Hop hop = routes_.hop(node, to);
+      if (hop.count == 0)
+        return sim::fail(fmt::format("no way from {} to {}", name(node), name(to)), "fabric.topology");
+      if (patience_.ended_after(hop.count)) return sim::interrupted();
       for (LinkId link : routes_.candidates(hop)) {
         const NodeId next = link_target(blueprint_, link);
         if (next == to) continue;
-        const auto bit = static_cast<std::uint32_t>(to);
-        waits_[channel(link, hop.layer) * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
-        const auto passed = seen_[static_cast<std::size_t>(next)];
-        if (!passed) queue_.push_back(next);
-        seen_[static_cast<std::size_t>(next)] = true;
+        waits_[channel(link, hop.layer) * words_ + group / 64] |= std::uint64_t{1} << (group % 64);
+        if (!seen_[index_of(next)]) queue_.push_back(next);
+        seen_[index_of(next)] = true;
       }
     }
-    return std::nullopt;
+    return {};
   }
 
   /// Depth first with a stack of its own: a path may be as long as there are channels.
-  sim::Status find_circle(const sim::GoOn& go_on) {
-    note_onward();
+  sim::Status find_circle() {
     enum class Colour : std::uint8_t { kNew, kOnPath, kDone };
-    const std::size_t channels = 2 * blueprint_.cables.size() * layers_;
-    std::vector<Colour> colour(channels, Colour::kNew);
+    std::vector<Colour> colour(channels(), Colour::kNew);
     std::vector<Visit> path;
-    for (std::size_t start = 0; start < channels; ++start) {
+    for (std::size_t start = 0; start < channels(); ++start) {
       if (colour[start] != Colour::kNew) continue;
-      if (start % kStartsPerLook == 0 && sim::asked_to_stop(go_on)) return sim::interrupted();
       path.push_back({static_cast<Channel>(start)});
       colour[start] = Colour::kOnPath;
       while (!path.empty()) {
         const std::optional<Channel> next = next_of(path.back());
+        if (patience_.ended_after(1 + std::exchange(steps_, 0))) return sim::interrupted();
         if (!next) {
           colour[path.back().channel] = Colour::kDone;
           path.pop_back();
@@ -80,67 +88,90 @@ class DependencyGraph {
     return {};
   }
 
- private:
-  /// How far the search has come with one channel: which destination, which of the links towards it.
+  /// Links that packets for some groups of twins may take out of a node.
+  struct Exit {
+    Hop hop;
+    std::uint32_t groups_begin;  ///< in exit_groups_
+    std::uint32_t groups_end;
+  };
+
+  /// How far the search has come with one channel: which of its node's exits, which link of that.
   struct Visit {
     Channel channel;
-    std::uint32_t to = 0;
+    std::uint32_t exit = 0;
     std::uint32_t candidate = 0;
   };
 
+  std::size_t channels() const { return 2 * blueprint_.cables.size() * layers_; }
   Channel channel(LinkId link, int layer) const {
     return static_cast<Channel>(link * layers_ + static_cast<std::size_t>(layer));
   }
   LinkId link_of(Channel c) const { return static_cast<LinkId>(c / layers_); }
+  bool waits(Channel c, std::uint32_t group) const {
+    return (waits_[c * words_ + group / 64] >> (group % 64) & 1) != 0;
+  }
 
-  /// Links into GPUs that pass nothing on end every wait; to leave them out makes large switches cheap.
-  void note_onward() {
-    const auto is_waited_in = [&](Channel c) {
+  /// Lists the exits of all nodes that packets pass, by the groups that use the same. Links in which nothing
+  /// waits, such as those into GPUs that pass nothing on, end every wait and are left out.
+  sim::Status note_exits() {
+    std::vector<bool> waited_in(channels());
+    std::vector<bool> passed(static_cast<std::size_t>(blueprint_.nodes()));
+    for (std::size_t c = 0; c < waited_in.size(); ++c) {
       const auto row = waits_.begin() + static_cast<std::ptrdiff_t>(c * words_);
-      return std::any_of(row, row + static_cast<std::ptrdiff_t>(words_),
-                         [](std::uint64_t w) { return w != 0; });
-    };
-    std::vector<bool> waited_in(2 * blueprint_.cables.size() * layers_);
-    for (std::size_t c = 0; c < waited_in.size(); ++c) waited_in[c] = is_waited_in(static_cast<Channel>(c));
-    for (NodeId node = 0; node < blueprint_.nodes(); ++node) {
-      for (NodeId to = 0; to < blueprint_.gpus; ++to) {
-        const Hop& hop = routes_.hop(node, to);
-        for (LinkId link : routes_.candidates(hop)) {
-          if (!waited_in[channel(link, hop.layer)]) continue;
-          const auto bit = static_cast<std::uint32_t>(to);
-          onward_[static_cast<std::size_t>(node) * words_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
-          break;
-        }
-      }
+      waited_in[c] = std::any_of(row, row + static_cast<std::ptrdiff_t>(words_),
+                                 [](std::uint64_t w) { return w != 0; });
+      if (waited_in[c]) passed[index_of(link_target(blueprint_, link_of(static_cast<Channel>(c))))] = true;
     }
+    struct Way {
+      Hop hop;
+      std::uint32_t group;
+      std::pair<std::uint32_t, std::uint8_t> key() const { return {hop.first, hop.layer}; }
+    };
+    std::vector<Way> ways;
+    first_exit_.assign(1, 0);
+    for (NodeId node = 0; node < blueprint_.nodes(); ++node) {
+      ways.clear();
+      for (std::uint32_t to = 0; passed[index_of(node)] && to < routes_.twins().gpu_groups(); ++to) {
+        const Hop hop = routes_.hop(node, routes_.twins().members(to).front());
+        if (patience_.ended_after(1 + hop.count)) return sim::interrupted();
+        const auto links = routes_.candidates(hop);
+        if (std::ranges::any_of(links, [&](LinkId l) { return waited_in[channel(l, hop.layer)]; }))
+          ways.push_back({hop, to});
+      }
+      std::ranges::stable_sort(ways, {}, &Way::key);
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        if (i == 0 || ways[i].key() != ways[i - 1].key()) {
+          const auto at = static_cast<std::uint32_t>(exit_groups_.size());
+          exits_.push_back({ways[i].hop, at, at});
+        }
+        exit_groups_.push_back(ways[i].group);
+        ++exits_.back().groups_end;
+      }
+      first_exit_.push_back(static_cast<std::uint32_t>(exits_.size()));
+    }
+    return {};
   }
 
   /// The next channel that a packet in this one may wait for.
-  std::optional<Channel> next_of(Visit& visit) const {
-    const NodeId node = link_target(blueprint_, link_of(visit.channel));
-    for (;; ++visit.to, visit.candidate = 0) {
-      if (visit.candidate == 0 && !skip_to_destination(visit, node)) return std::nullopt;
-      const Hop& hop = routes_.hop(node, static_cast<NodeId>(visit.to));
-      if (visit.candidate < hop.count) {
-        return channel(routes_.candidates(hop)[visit.candidate++], hop.layer);
-      }
+  std::optional<Channel> next_of(Visit& visit) {
+    const std::size_t node = index_of(link_target(blueprint_, link_of(visit.channel)));
+    for (;; ++visit.exit, visit.candidate = 0) {
+      const std::uint32_t at = first_exit_[node] + visit.exit;
+      if (at >= first_exit_[node + 1]) return std::nullopt;
+      const Exit& exit = exits_[at];
+      if (visit.candidate == 0 && !leaves_by(visit.channel, exit)) continue;
+      if (visit.candidate < exit.hop.count)
+        return channel(routes_.candidates(exit.hop)[visit.candidate++], exit.hop.layer);
     }
   }
 
-  /// Moves on to the first destination, from visit.to on, whose packets wait in this channel
-  /// for one in which packets wait in turn.
-  bool skip_to_destination(Visit& visit, NodeId node) const {
-    const std::uint64_t* waits = waits_.data() + visit.channel * words_;
-    const std::uint64_t* onward = onward_.data() + static_cast<std::size_t>(node) * words_;
-    std::size_t word = visit.to / 64;
-    if (word >= words_) return false;
-    std::uint64_t bits = waits[word] & onward[word] & (~std::uint64_t{0} << (visit.to % 64));
-    while (bits == 0) {
-      if (++word == words_) return false;
-      bits = waits[word] & onward[word];
+  /// Whether packets that wait in the channel go on by the exit.
+  bool leaves_by(Channel c, const Exit& exit) {
+    for (std::uint32_t i = exit.groups_begin; i < exit.groups_end; ++i) {
+      ++steps_;
+      if (waits(c, exit_groups_[i])) return true;
     }
-    visit.to = static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
-    return true;
+    return false;
   }
 
   std::string name(NodeId node) const {
@@ -161,12 +192,14 @@ class DependencyGraph {
 
   const Blueprint& blueprint_;
   const Routes& routes_;
+  sim::Patience patience_;
   std::size_t layers_;
-  std::size_t words_;  ///< of one row of waits_
-  std::vector<std::uint64_t>
-      waits_;  ///< a row of bits a channel: its packets for that GPU need a further link
-  std::vector<std::uint64_t>
-      onward_;  ///< a row of bits a node: packets for that GPU go on into such a channel
+  std::size_t words_;                 // of one row of waits_
+  std::vector<std::uint64_t> waits_;  // a row of bits per channel: its packets for that group need a further link
+  std::vector<Exit> exits_;           // node after node
+  std::vector<std::uint32_t> first_exit_;  // by node, and one behind the last
+  std::vector<std::uint32_t> exit_groups_;
+  std::int64_t steps_ = 0;  // of the search, since it was asked last
   std::vector<NodeId> queue_;
   std::vector<bool> seen_;
 };
@@ -174,12 +207,7 @@ class DependencyGraph {
 }  // namespace
 
 sim::Status prove_no_deadlock(const Blueprint& blueprint, const Routes& routes, const sim::GoOn& go_on) {
-  DependencyGraph graph(blueprint, routes);
-  for (NodeId to = 0; to < blueprint.gpus; ++to) {
-    if (sim::asked_to_stop(go_on)) return sim::interrupted();
-    if (auto wrong = graph.add_packets_to(to)) return sim::fail(std::move(*wrong), "fabric.topology");
-  }
-  return graph.find_circle(go_on);
+  return DependencyGraph(blueprint, routes, go_on).prove();
 }
 
 }  // namespace infold::net

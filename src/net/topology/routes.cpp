@@ -1,5 +1,5 @@
 // Fills the routing tables, one destination at a time, in one of the three styles of a blueprint.
-// Equal candidate lists of a node are stored once, so memory grows with links, not with nodes x GPUs x lanes.
+// Equal candidate lists of a node are stored once, so that memory grows with links.
 #include "net/topology/routes.h"
 
 #include <fmt/format.h>
@@ -9,22 +9,24 @@
 #include <utility>
 
 #include "net/topology/adjacency.h"
+#include "net/topology/twins.h"
 
 namespace infold::net {
 namespace {
 
 constexpr int kFar = -1;
-constexpr int kMostNamed = 256;  // layers, by Hop::layer
+constexpr int kMostLayersOfAHop = 256;  // by Hop::layer
 
-/// Stores candidate lists one behind the other, each different one once.
+/// Where each different list of candidates is stored. The key is the list of the first twin; those of the
+/// others stand behind it. A link leads to the twins of one column or leaves those of one row, so equal keys
+/// have equal lists behind them.
 class CandidateLists {
  public:
-  std::uint32_t index_of(const std::vector<LinkId>& list) {
-    const auto [entry, is_new] = known_.try_emplace(list, static_cast<std::uint32_t>(stored_.size()));
-    if (is_new) stored_.insert(stored_.end(), list.begin(), list.end());
-    return entry->second;
+  /// Index of the first candidate, and whether the lists still have to be stored there.
+  std::pair<std::uint32_t, bool> find(const std::vector<LinkId>& list, std::size_t stored) {
+    const auto [entry, is_new] = known_.try_emplace(list, static_cast<std::uint32_t>(stored));
+    return {entry->second, is_new};
   }
-  std::vector<LinkId> take() { return std::move(stored_); }
 
  private:
   struct Hash {
@@ -35,7 +37,6 @@ class CandidateLists {
     }
   };
   std::unordered_map<std::vector<LinkId>, std::uint32_t, Hash> known_;
-  std::vector<LinkId> stored_;
 };
 
 /// Hops from every node to one destination, by breadth-first search from there.
@@ -44,19 +45,23 @@ class Distances {
   Distances(const Blueprint& blueprint, const Adjacency& adjacency, bool through_gpus)
       : blueprint_(blueprint), adjacency_(adjacency), through_gpus_(through_gpus) {}
 
-  void measure(NodeId to) {
+  /// Returns the steps that it took.
+  std::int64_t measure(NodeId to) {
+    std::int64_t steps = 0;
     hops_.assign(static_cast<std::size_t>(blueprint_.nodes()), kFar);
     at(to) = 0;
     queue_.assign(1, to);
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const NodeId node = queue_[i];
       if (!passes_on(node, to)) continue;
+      steps += static_cast<std::int64_t>(adjacency_.outlets(node).size());
       for (const Adjacency::Outlet& outlet : adjacency_.outlets(node)) {
         if (at(outlet.to) != kFar) continue;
         at(outlet.to) = at(node) + 1;
         queue_.push_back(outlet.to);
       }
     }
+    return steps;
   }
 
   int from(NodeId node) const { return hops_[static_cast<std::size_t>(node)]; }
@@ -111,75 +116,154 @@ TorusStep torus_step(const std::vector<int>& sides, int from, int to) {
 
 }  // namespace
 
-sim::Result<Routes> Routes::make(const Blueprint& blueprint, const sim::GoOn& go_on) {
-  Routes routes(blueprint);
-  const Adjacency adjacency(blueprint);
-  const auto nodes = static_cast<NodeId>(blueprint.nodes());
-  CandidateLists lists;
-  std::vector<LinkId> links;
-  int layers = 1;
+/// Fills the tables column by column.
+class RouteBuilder {
+ public:
+  RouteBuilder(const Blueprint& blueprint, const sim::GoOn& go_on)
+      : blueprint_(blueprint),
+        adjacency_(blueprint),
+        distances_(blueprint, adjacency_, blueprint.style == RoutingStyle::kByDistance),
+        patience_(go_on),
+        routes_(blueprint.gpus, Twins(blueprint, adjacency_)) {}
 
-  // Notes the way from one node to one GPU: `distance` hops to go, first over one of `links`.
-  const auto note = [&](NodeId from, NodeId to, int distance, int layer) {
-    if (links.empty()) return;
-    routes.hops_[routes.index_of(from, to)] = {
-        .first = lists.index_of(links),
-        .count = static_cast<std::uint16_t>(links.size()),
-        .divisor = blueprint.spread_divisor[static_cast<std::size_t>(from)],
-        .layer = static_cast<std::uint8_t>(layer),
-        .links = static_cast<std::uint16_t>(distance)};
-    layers = std::max(layers, layer + 1);
-    if (blueprint.is_gpu(from)) routes.diameter_ = std::max(routes.diameter_, distance);
-  };
-  const auto take_links_to = [&](NodeId from, auto&& wanted) {
-    links.clear();
-    for (const Adjacency::Outlet& outlet : adjacency.outlets(from)) {
-      if (wanted(outlet.to)) links.push_back(outlet.link);
+  sim::Result<Routes> build() {
+    const std::size_t columns = twins().gpu_groups();
+    if (columns * twins().groups() > Routes::kMostHops) {
+      return sim::fail(
+          fmt::format("that makes routing tables of {} x {} entries, because so many GPUs and switches differ "
+                      "in their neighbours; the limit is {} million entries",
+                      twins().groups(), columns, Routes::kMostHops / 1'000'000),
+          "gpus");
     }
-  };
-
-  Distances distances(blueprint, adjacency, blueprint.style == RoutingStyle::kByDistance);
-  for (NodeId to = 0; to < blueprint.gpus; ++to) {
-    if (sim::asked_to_stop(go_on)) return sim::interrupted();
-    if (blueprint.style != RoutingStyle::kDimensionOrder) distances.measure(to);
-    for (NodeId from = 0; from < nodes; ++from) {
-      if (from == to) continue;
-      const auto is_nearer = [&](NodeId next) { return distances.on_the_way(from, next, to); };
-      switch (blueprint.style) {
-        case RoutingStyle::kShortest: {
-          take_links_to(from, is_nearer);
-          note(from, to, distances.from(from), 0);
-          break;
-        }
-        case RoutingStyle::kByDistance: {
-          NodeId lowest = nodes;
-          take_links_to(from, [&](NodeId next) {
-            if (is_nearer(next)) lowest = std::min(lowest, next);
-            return false;
-          });
-          take_links_to(from, [&](NodeId next) { return next == lowest; });
-          note(from, to, distances.from(from), distances.from(from) - 1);
-          break;
-        }
-        case RoutingStyle::kDimensionOrder: {
-          const TorusStep step = torus_step(blueprint.dims, from, to);
-          take_links_to(from, [&](NodeId next) { return next == step.next; });
-          note(from, to, step.hops, step.layer);
-          break;
-        }
+    routes_.hops_.resize(columns * twins().groups());
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      if (blueprint_.style != RoutingStyle::kDimensionOrder &&
+          patience_.ended_after(distances_.measure(twins().members(column).front())))
+        return sim::interrupted();
+      for (std::uint32_t row = 0; row < twins().groups(); ++row) {
+        if (patience_.ended_after(note(row, column))) return sim::interrupted();
+      }
+      if (routes_.layers_ > kMostLayersOfAHop) {
+        return sim::fail(fmt::format("routing to gpu{} needs {} layers of virtual channels; the most that a "
+                                     "hop can name is {}",
+                                     twins().members(column).front(), routes_.layers_, kMostLayersOfAHop),
+                         "fabric.topology");
       }
     }
-    if (layers > kMostNamed) {
-      return sim::fail(
-          fmt::format("routing to gpu{} needs {} layers of virtual channels; the most that a hop "
-                      "can name is {}",
-                      to, layers, kMostNamed),
-          "fabric.topology");
+    return std::move(routes_);
+  }
+
+ private:
+  const Twins& twins() const { return routes_.twins(); }
+
+  struct Direction {
+    int distance;
+    int layer;
+  };
+
+  /// Notes the way from the nodes of a row to the GPUs of a column. Returns the steps that it took.
+  std::int64_t note(std::uint32_t row, std::uint32_t column) {
+    const NodeId to = twins().members(column).front();
+    const auto sources = twins().members(row);
+    if (row == column && sources.size() == 1) return 1;
+    const NodeId from = row == column ? sources[1] : sources.front();
+    const Direction direction = find_links(from, to);
+    const auto steps = static_cast<std::int64_t>(adjacency_.outlets(from).size()) + 1;
+    if (links_.empty()) return steps;
+
+    // Only the last switch has links of its own to each twin.
+    const bool last_switch = !blueprint_.is_gpu(from) && direction.distance == 1;
+    const auto [first, is_new] = lists_.find(links_, routes_.candidates_.size());
+    if (is_new && blueprint_.is_gpu(from)) {
+      store_for_sources(from, sources);
+    } else if (is_new && last_switch) {
+      store_for_targets(from, column);
+    } else if (is_new) {
+      routes_.candidates_.insert(routes_.candidates_.end(), links_.begin(), links_.end());
+    }
+    const auto count = static_cast<std::uint16_t>(links_.size());
+    routes_.hops_[std::size_t{row} * twins().gpu_groups() + column] = {
+        .first = first,
+        .count = count,
+        .divisor = blueprint_.spread_divisor[index_of(from)],
+        .stride = blueprint_.is_gpu(from) || last_switch ? count : std::uint16_t{0},
+        .links = static_cast<std::uint16_t>(direction.distance),
+        .layer = static_cast<std::uint8_t>(direction.layer)};
+    routes_.layers_ = std::max(routes_.layers_, direction.layer + 1);
+    if (blueprint_.is_gpu(from)) routes_.diameter_ = std::max(routes_.diameter_, direction.distance);
+    return steps;
+  }
+
+  /// Puts the links that lead from a node towards a GPU into links_, none where there is no way.
+  Direction find_links(NodeId from, NodeId to) {
+    const auto is_nearer = [&](NodeId next) { return distances_.on_the_way(from, next, to); };
+    switch (blueprint_.style) {
+      case RoutingStyle::kShortest: {
+        take_links_to(from, is_nearer);
+        return {distances_.from(from), 0};
+      }
+      case RoutingStyle::kByDistance: {
+        NodeId lowest = blueprint_.nodes();
+        for (const Adjacency::Outlet& outlet : adjacency_.outlets(from)) {
+          if (is_nearer(outlet.to)) lowest = std::min(lowest, outlet.to);
+        }
+        take_links_to(from, [&](NodeId next) { return next == lowest; });
+        return {distances_.from(from), distances_.from(from) - 1};
+      }
+      case RoutingStyle::kDimensionOrder: break;
+    }
+    const TorusStep step = torus_step(blueprint_.dims, from, to);
+    take_links_to(from, [&](NodeId next) { return next == step.next; });
+    return {step.hops, step.layer};
+  }
+
+  template <class Wanted>
+  void take_links_to(NodeId from, Wanted&& wanted) {
+    links_.clear();
+    for (const Adjacency::Outlet& outlet : adjacency_.outlets(from)) {
+      if (wanted(outlet.to)) links_.push_back(outlet.link);
     }
   }
-  routes.layers_ = layers;
-  routes.candidates_ = lists.take();
-  return routes;
+
+  /// Stores the lanes in links_, which are those of `from`, for each of its twins.
+  void store_for_sources(NodeId from, std::span<const NodeId> sources) {
+    std::vector<std::size_t> lanes;
+    const auto outlets = adjacency_.outlets(from);
+    for (std::size_t lane = 0, next = 0; lane < outlets.size() && next < links_.size(); ++lane) {
+      if (outlets[lane].link != links_[next]) continue;
+      lanes.push_back(lane);
+      ++next;
+    }
+    for (const NodeId source : sources) {
+      for (const std::size_t lane : lanes)
+        routes_.candidates_.push_back(adjacency_.outlets(source)[lane].link);
+    }
+  }
+
+  /// Stores the links of a switch to each of the GPUs of a column.
+  void store_for_targets(NodeId from, std::uint32_t column) {
+    const std::size_t count = links_.size();
+    const std::size_t first = routes_.candidates_.size();
+    std::vector<std::size_t> stored(twins().members(column).size());
+    routes_.candidates_.resize(first + count * stored.size());
+    for (const Adjacency::Outlet& outlet : adjacency_.outlets(from)) {
+      const TwinPlace& place = twins().place(outlet.to);
+      if (place.group != column) continue;
+      routes_.candidates_[first + place.member * count + stored[place.member]++] = outlet.link;
+    }
+  }
+
+  const Blueprint& blueprint_;
+  Adjacency adjacency_;
+  Distances distances_;
+  sim::Patience patience_;
+  CandidateLists lists_;
+  std::vector<LinkId> links_;  // of the entry that is being made
+  Routes routes_;
+};
+
+sim::Result<Routes> Routes::make(const Blueprint& blueprint, const sim::GoOn& go_on) {
+  return RouteBuilder(blueprint, go_on).build();
 }
 
 }  // namespace infold::net

@@ -1,68 +1,100 @@
-// Routing tables: computed once from a blueprint, read once a hop.
+// Routing tables: computed once from a blueprint, read once per hop.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "net/topology/blueprint.h"
+#include "net/topology/twins.h"
 #include "sim/go_on.h"
 #include "sim/result.h"
 
 namespace infold::net {
-
-using LinkId = std::uint32_t;
-inline constexpr LinkId kNoLink = 0xffff'ffff;
 
 /// Where a packet for one destination may go from one node.
 struct Hop {
   std::uint32_t first = 0;    ///< index of its first candidate in Routes::candidates
   std::uint16_t count = 0;    ///< number of candidates; 0 when unreachable or already there
   std::uint16_t divisor = 1;  ///< of the spread value (Blueprint::spread_divisor)
-  std::uint8_t layer = 0;     ///< virtual-channel layer on the way out
+  std::uint16_t stride = 0;   ///< in the tables: from the candidates of one twin to those of the next
   std::uint16_t links = 0;    ///< from here to there
+  std::uint8_t layer = 0;     ///< virtual-channel layer on the way out
 
-  /// Index of the candidate that a packet with this spread value takes. Requires: count > 0.
+  /// Which candidate a packet with this spread value takes. Requires: count > 0.
   std::uint32_t pick(std::uint16_t spread) const {
     std::uint32_t choice = spread;
     if (divisor > 1) choice /= divisor;
     if (choice >= count) choice %= count;  // divisions are the dearest part of a hop
-    return first + choice;
+    return choice;
   }
 };
 
-/// Every node's way to every GPU.
+/// The tables as a hop reads them: a row per group of twins (net/topology/twins.h) and switch, a column per
+/// group of twins. Points into Routes, which must outlive it.
+class RouteTable {
+ public:
+  RouteTable(const std::vector<Hop>& hops, const Twins& twins, NodeId gpus)
+      : hops_(hops.data()), places_(twins.places()), columns_(twins.gpu_groups()), gpus_(gpus) {}
+
+  /// The same for all twins of `from` and `to`, but for the candidates.
+  const Hop& hop(NodeId from, NodeId to) const {
+    return hops_[places_[index_of(from)].group * columns_ + places_[index_of(to)].group];
+  }
+  /// Index of the first candidate, in Routes::all_candidates. A switch has links of its own to each twin,
+  /// and each twin has links of its own to its switches.
+  std::uint32_t first(const Hop& hop, NodeId from, NodeId to) const {
+    return hop.first + hop.stride * places_[index_of(from < gpus_ ? from : to)].member;
+  }
+
+ private:
+  const Hop* hops_;
+  const TwinPlace* places_;
+  std::size_t columns_;
+  NodeId gpus_;
+};
+
+/// Every node's way to every GPU. Grows with the number of GPUs and switches that differ in their neighbours,
+/// not with that of GPUs.
 class Routes {
  public:
-  /// Fails where a way would need more layers than a hop can name, and where `go_on` says no.
+  /// Entries of the tables, of 16 bytes each: no more are allowed.
+  static constexpr std::size_t kMostHops = 80'000'000;
+
+  /// Fails where the tables would be too large, where a way would need more layers than a hop can name, and
+  /// where `go_on` says no.
   static sim::Result<Routes> make(const Blueprint& blueprint, const sim::GoOn& go_on = {});
 
   /// The links that a packet at `from` for GPU `to` may take, in lane order.
-  const Hop& hop(NodeId from, NodeId to) const { return hops_[index_of(from, to)]; }
-  /// The hops of all nodes, a row of one per GPU each.
-  const Hop* table() const { return hops_.data(); }
+  Hop hop(NodeId from, NodeId to) const {
+    if (from == to) return {};
+    Hop hop = table().hop(from, to);
+    hop.first = table().first(hop, from, to);
+    return hop;
+  }
+  RouteTable table() const { return {hops_, twins_, gpus_}; }
   std::span<const LinkId> candidates(const Hop& h) const { return {candidates_.data() + h.first, h.count}; }
   /// The link a packet with this spread value takes. Requires: reachable and from != to.
   LinkId next(NodeId from, NodeId to, std::uint16_t spread) const {
-    return candidates_[hop(from, to).pick(spread)];
+    const Hop h = hop(from, to);
+    return candidates_[h.first + h.pick(spread)];
   }
-  /// All candidates there are, as Hop::pick counts them.
+  /// All candidates there are, as RouteTable::first counts them.
   std::span<const LinkId> all_candidates() const { return candidates_; }
   int layers() const { return layers_; }
   /// Most hops between any two GPUs.
   int diameter() const { return diameter_; }
+  /// Whose ways are in the tables.
+  const Twins& twins() const { return twins_; }
 
  private:
-  explicit Routes(const Blueprint& blueprint)
-      : gpus_(static_cast<std::size_t>(blueprint.gpus)),
-        hops_(static_cast<std::size_t>(blueprint.nodes()) * gpus_) {}
-  std::size_t index_of(NodeId from, NodeId to) const {
-    return static_cast<std::size_t>(from) * gpus_ + static_cast<std::size_t>(to);
-  }
+  friend class RouteBuilder;
+  Routes(NodeId gpus, Twins twins) : gpus_(gpus), twins_(std::move(twins)) {}
 
-  std::size_t gpus_;
-  std::vector<Hop> hops_;
+  NodeId gpus_;
+  Twins twins_;
+  std::vector<Hop> hops_;  // row after row
   std::vector<LinkId> candidates_;
   int layers_ = 1;
   int diameter_ = 0;

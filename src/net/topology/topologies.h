@@ -19,15 +19,13 @@ Drawing draw_torus(const FabricSpec& spec, int gpus);
 Drawing draw_cube_mesh(const FabricSpec& spec, int gpus);
 Drawing draw_pcie_tree(const FabricSpec& spec, int gpus);
 
-// Packets keep node numbers in 24 bits. What stands before a link are tens of kilobytes of the simulator's
-// memory, and an entry of the routing tables (nodes x GPUs) is 12 bytes: so much is allowed and no more.
+// Packets keep node numbers in 24 bits, and what stands before a link takes tens of kilobytes of the
+// simulator's memory: so much is allowed and no more.
 inline constexpr std::int64_t kMaxNodes = 200'000;
 inline constexpr std::int64_t kMaxLinks = 2'000'000;
-inline constexpr std::int64_t kMaxRoutes = 80'000'000;
 
 /// To be asked before anything is allocated. `path` is the parameter to blame.
-sim::Status within_bounds(const std::string& path, std::int64_t gpus, std::int64_t nodes,
-                          std::int64_t cables);
+sim::Status within_bounds(const std::string& path, std::int64_t nodes, std::int64_t cables);
 
 /// Refuses a count below one.
 sim::Status at_least_one(const std::string& path, int count);

@@ -19,7 +19,7 @@ Drawing draw_fat_tree(const FabricSpec& spec, int gpus) {
   if (auto ok = at_least_one("fabric.leaves_per_group", leaves); !ok) return sim::fail(ok.error());
   const std::int64_t lower_nodes = gpus + std::int64_t{groups} * leaves;
   const std::int64_t lower_cables = std::int64_t{gpus} * leaves;
-  if (auto ok = within_bounds("fabric.leaves_per_group", gpus, lower_nodes, lower_cables); !ok)
+  if (auto ok = within_bounds("fabric.leaves_per_group", lower_nodes, lower_cables); !ok)
     return sim::fail(ok.error());
 
   const int spines = groups > 1 ? spec.spines : 0;
@@ -32,7 +32,7 @@ Drawing draw_fat_tree(const FabricSpec& spec, int gpus) {
     }
   }
   const std::int64_t cables = lower_cables + std::int64_t{groups} * spines;
-  if (auto ok = within_bounds("fabric.spines", gpus, lower_nodes + spines, cables); !ok)
+  if (auto ok = within_bounds("fabric.spines", lower_nodes + spines, cables); !ok)
     return sim::fail(ok.error());
 
   const int gpus_per_group = gpus / groups;

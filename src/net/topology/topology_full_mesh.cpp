@@ -11,9 +11,9 @@ Drawing draw_full_mesh(const FabricSpec& spec, int gpus) {
   const int parallel = spec.links_per_neighbour;
   if (auto ok = at_least_one("fabric.links_per_neighbour", parallel); !ok) return sim::fail(ok.error());
   const std::int64_t pairs = std::int64_t{gpus} * (gpus - 1) / 2;
-  if (auto ok = within_bounds("gpus", gpus, gpus, pairs); !ok) return sim::fail(ok.error());
+  if (auto ok = within_bounds("gpus", gpus, pairs); !ok) return sim::fail(ok.error());
   const std::int64_t cables = pairs * parallel;
-  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, gpus, cables); !ok)
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok)
     return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);

@@ -9,7 +9,7 @@ Drawing draw_pcie_tree(const FabricSpec& spec, int gpus) {
   if (auto ok = even_groups(gpus, groups); !ok) return sim::fail(ok.error());
   const int roots = groups > 1 ? 1 : 0;
   const int cables = gpus + groups * roots;
-  if (auto ok = within_bounds("fabric.groups", gpus, gpus + groups + roots, cables); !ok)
+  if (auto ok = within_bounds("fabric.groups", gpus + groups + roots, cables); !ok)
     return sim::fail(ok.error());
 
   const int root = gpus + groups;

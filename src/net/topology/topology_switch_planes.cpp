@@ -13,7 +13,7 @@ namespace infold::net {
 // destination get one each.
 Drawing draw_switch_planes(const FabricSpec& spec, int gpus) {
   if (auto ok = at_least_one("fabric.planes", spec.planes); !ok) return sim::fail(ok.error());
-  if (auto ok = within_bounds("fabric.planes", gpus, std::int64_t{gpus} + spec.planes, 0); !ok)
+  if (auto ok = within_bounds("fabric.planes", std::int64_t{gpus} + spec.planes, 0); !ok)
     return sim::fail(ok.error());
 
   const auto planes = static_cast<std::size_t>(spec.planes);
@@ -40,7 +40,7 @@ Drawing draw_switch_planes(const FabricSpec& spec, int gpus) {
   std::int64_t lanes = 0;
   for (std::size_t plane = 0; plane < planes; ++plane) lanes += links_to(plane);
   if (lanes == 0) return sim::fail("no plane is left", "fabric.failed_planes");
-  if (auto ok = within_bounds("fabric.links_per_plane", gpus, gpus + spec.planes, lanes * gpus); !ok)
+  if (auto ok = within_bounds("fabric.links_per_plane", gpus + spec.planes, lanes * gpus); !ok)
     return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, spec.planes);
