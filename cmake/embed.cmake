@@ -1,6 +1,5 @@
 # Puts files into the binary, as a table of (path, text) in the order of their paths:
-#   embed_files(<target> <name> <folder>)            every file below a folder
-#   embed_listed(<target> <name> <folder> <file>...) those named, which may be made by the build
+#   embed_files(<target> <name> <folder>)
 # ->  #include "embedded_<name>.h", infold::embedded::<name>()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/embedded/embedded_file.h CONTENT "#pragma once
 #include <string_view>
@@ -11,11 +10,6 @@ struct File { std::string_view path; std::string_view text; };
 
 function(embed_files target name folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
-  embed_listed(${target} ${name} ${folder} ${files})
-endfunction()
-
-function(embed_listed target name folder)
-  set(files ${ARGN})
   list(SORT files)
   set(out ${CMAKE_BINARY_DIR}/embedded)
   set(absolute "")

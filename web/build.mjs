@@ -1,18 +1,33 @@
-// Makes the page that `infold --report` fills in: one HTML file with style, program and licences inside.
-//   node build.mjs <output file>
+// Makes the page that `infold --report` fills in, from web/src. `tools/page` calls it.
+//   node build.mjs <folder>   ->  charts.js: the chart library, minified; page.html: all the rest, with places for library and data
+// The two are apart, and our own program is not minified, so that a change of the page is small and readable in the history.
 import {build} from "esbuild";
 import {mkdir, readFile, writeFile} from "node:fs/promises";
 import path from "node:path";
 import {fileURLToPath} from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const output = path.resolve(process.argv[2] ?? "build/report.html");
+if (process.argv[2] === undefined) {
+  console.error("usage: node web/build.mjs <folder>");
+  process.exit(2);
+}
+const output = path.resolve(process.argv[2]);
 
-async function bundle(entry) {
+// What charts.ts exports is a global of this name on the page.
+const kLibrary = "infoldCharts";
+const libraryIsGlobal = {
+  name: "library-is-global",
+  setup(own) {
+    own.onResolve({filter: /^\.\/charts$/}, () => ({path: "charts", namespace: "global"}));
+    own.onLoad({filter: /.*/, namespace: "global"}, () => ({contents: `module.exports = ${kLibrary};`}));
+  },
+};
+
+async function bundle(entry, options) {
   const result = await build({
     entryPoints: [path.join(here, "src", entry)],
+    absWorkingDir: here, // paths in comments of the bundle begin here
     bundle: true,
-    minify: true,
     write: false,
     format: "iife",
     target: ["chrome100", "firefox100", "safari15"],
@@ -20,6 +35,7 @@ async function bundle(entry) {
     legalComments: "none", // all of them are put into the page whole, see licences()
     define: {"process.env.NODE_ENV": '"production"'},
     logLevel: "warning",
+    ...options,
   });
   return result.outputFiles[0].text;
 }
@@ -27,7 +43,7 @@ async function bundle(entry) {
 async function licences() {
   const texts = [];
   for (const file of ["echarts/LICENSE", "echarts/NOTICE", "echarts/licenses/LICENSE-d3", "zrender/LICENSE", "tslib/LICENSE.txt"]) {
-    texts.push(`${file}\n\n${await readFile(path.join(here, "node_modules", file), "utf8")}`);
+    texts.push(`${file}\n\n${(await readFile(path.join(here, "node_modules", file), "utf8")).replaceAll("\r", "")}`);
   }
   // Two dashes could end the comment that holds them.
   return texts.join("\n\n").replaceAll("--", "- -");
@@ -40,9 +56,10 @@ function insideElement(text, tag) {
   return text;
 }
 
+const charts = insideElement(await bundle("charts.ts", {minify: true, globalName: kLibrary}), "script");
 const parts = {
-  style: insideElement(await bundle("style.css"), "style"),
-  script: insideElement(await bundle("main.ts"), "script"),
+  style: insideElement(await bundle("style.css", {}), "style"),
+  script: insideElement(await bundle("main.ts", {plugins: [libraryIsGlobal]}), "script"),
   licences: await licences(),
 };
 let page = await readFile(path.join(here, "src", "page.html"), "utf8");
@@ -51,5 +68,9 @@ for (const [name, text] of Object.entries(parts)) {
   if (page.split(place).length !== 2) throw new Error(`page.html must hold ${place} once`);
   page = page.replace(place, () => text);
 }
-await mkdir(path.dirname(output), {recursive: true});
-await writeFile(output, page);
+for (const place of ["@@charts@@", "@@data@@"]) {
+  if (page.split(place).length !== 2) throw new Error(`the page must hold ${place} once`);
+}
+await mkdir(output, {recursive: true});
+await writeFile(path.join(output, "charts.js"), charts);
+await writeFile(path.join(output, "page.html"), page);

@@ -1,40 +1,11 @@
-// The chart library, with only the parts that are used, and what all charts of a page have in common.
-import {BarChart, CustomChart, LineChart, LinesChart, ScatterChart} from "echarts/charts";
-import {
-  AriaComponent,
-  DataZoomComponent,
-  GridComponent,
-  LegendComponent,
-  MarkAreaComponent,
-  MarkLineComponent,
-  TitleComponent,
-  TooltipComponent,
-} from "echarts/components";
-import * as echarts from "echarts/core";
-import {SVGRenderer} from "echarts/renderers";
+// What all charts of a page have in common, and a chart on the page or as a picture.
 import type {EChartsOption} from "echarts";
+import type {ECharts, Payload} from "echarts/core";
+import {init} from "./charts";
 import type {Figure, LegendEntry} from "./figure";
 import {Theme, kLight} from "./theme";
 
-echarts.use([
-  AriaComponent,
-  BarChart,
-  CustomChart,
-  DataZoomComponent,
-  GridComponent,
-  LegendComponent,
-  LineChart,
-  LinesChart,
-  MarkAreaComponent,
-  MarkLineComponent,
-  SVGRenderer,
-  ScatterChart,
-  TitleComponent,
-  TooltipComponent,
-]);
-
 export type Option = EChartsOption;
-export const clipRect = echarts.graphic.clipRectByRect;
 
 // A saved picture has this in an attribute, so it must hold no double quote.
 const kFont = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
@@ -59,9 +30,9 @@ function common(theme: Theme, legend: LegendEntry[]): Option {
 
 /** A chart on the page. */
 export class EChart {
-  private readonly instance: echarts.ECharts;
+  private readonly instance: ECharts;
   constructor(place: HTMLElement) {
-    this.instance = echarts.init(place, null, {renderer: "svg"});
+    this.instance = init(place, null, {renderer: "svg"});
   }
   setOption(option: Option, theme: Theme, legend: LegendEntry[]): void {
     const now = this.instance.getOption() as {legend?: {selected?: Record<string, boolean>}[]} | undefined;
@@ -98,7 +69,7 @@ export class EChart {
     this.dispatch({type: "dataZoom", dataZoomIndex: 0, start, end});
   }
   /** Drawn when this returns, not at the browser's next frame: a button and its chart never disagree. */
-  private dispatch(action: echarts.Payload): void {
+  private dispatch(action: Payload): void {
     this.instance.dispatchAction(action, {flush: true});
   }
   private window(): {start: number; end: number} | undefined {
@@ -114,7 +85,7 @@ export function draw(place: HTMLElement): EChart {
 /** A figure as a picture of its own: light, with title and legend. */
 export function pictureOf(figure: Figure): string {
   const head = figure.legend.length > 1 ? 72 : 44;
-  const chart = echarts.init(null, null, {renderer: "svg", ssr: true, width: 960, height: figure.height + head});
+  const chart = init(null, null, {renderer: "svg", ssr: true, width: 960, height: figure.height + head});
   const option = figure.option(kLight, false);
   const base = common(kLight, figure.legend);
   const icons = figure.legend.map((entry) => ({

@@ -1,6 +1,6 @@
 // Horizontal bars from one value to another, row by row: timelines and waterfalls.
 import type {CustomSeriesOption} from "echarts";
-import {clipRect} from "./echarts";
+import {clipRect} from "./charts";
 
 export interface Range {
   row: number;

@@ -64,6 +64,20 @@ Json counters_json(const PageCounters& run) {
   return {{"row", run.row}, {"gpu", run.gpu}, {"lines", lines}};
 }
 
+/// A file of web/built.
+std::string_view part(std::string_view path) {
+  for (const embedded::File& file : embedded::page())
+    if (file.path == path) return file.text;
+  INFOLD_CHECK(false, "the page has all its parts");
+  return {};
+}
+
+std::string fill(std::string text, std::string_view place, std::string_view with) {
+  const std::size_t at = text.find(place);
+  INFOLD_CHECK(at != std::string::npos, "the page has a place for each of its parts");
+  return text.replace(at, place.size(), with);
+}
+
 }  // namespace
 
 std::string inside_script(std::string_view json) {
@@ -81,10 +95,6 @@ std::string inside_script(std::string_view json) {
 }
 
 std::string html_page(const Page& page) {
-  constexpr std::string_view kPlace = "@@data@@";
-  const std::string_view whole = embedded::page().front().text;
-  const std::size_t at = whole.find(kPlace);
-  INFOLD_CHECK(at != std::string_view::npos, "the page has a place for its data");
   Json systems = Json::array();
   for (const PageSystem& s : page.systems)
     systems.push_back({{"name", s.name}, {"summary", s.summary}, {"parameters", parameters_of(s)}});
@@ -98,7 +108,7 @@ std::string html_page(const Page& page) {
       R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"counters":{},"result":{}}})",
       text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines), text_of(published),
       text_of(counters), page.result);
-  return fmt::format("{}{}{}", whole.substr(0, at), inside_script(data), whole.substr(at + kPlace.size()));
+  return fill(fill(std::string(part("page.html")), "@@charts@@", part("charts.js")), "@@data@@", inside_script(data));
 }
 
 }  // namespace infold::report
