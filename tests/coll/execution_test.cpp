@@ -102,6 +102,35 @@ TEST_F(ExecutionTest, NamesWhoWaitsForARankThatNeverComes) {
   EXPECT_TRUE(machine.network().who_waits().empty()) << "nothing is stuck in the fabric";
 }
 
+TEST_F(ExecutionTest, AFlagFollowsItsDataAFenceLater) {
+  sim::Time arrived[2];
+  for (const bool fences : {false, true}) {
+    gpu::MachineSpec spec = machine_spec();
+    spec.gpu.fence = fences ? 7_us : 0_us;
+    gpu::Machine fenced(gpu::MachinePlan::make(spec).value(), {});
+    Program program;
+    program.ranks = 2;
+    program.channels = 1;
+    program.tuning = tuning();
+    program.lists.resize(2);
+    Step send;
+    send.to = {1};
+    send.uses_input = true;
+    send.bytes = 1'000_B;
+    program.steps(0, 0).push_back(send);
+    Step receive;
+    receive.from = {0};
+    receive.writes_output = true;
+    receive.bytes = 1'000_B;
+    program.steps(1, 0).push_back(receive);
+    Execution execution(fenced, program, {0, 1}, options());
+    for (const int rank : {0, 1}) execution.enqueue(rank, 0_us);
+    fenced.events().run();
+    arrived[fences] = execution.finished(1);
+  }
+  EXPECT_EQ(arrived[1] - arrived[0], 7_us);
+}
+
 // A program that only sends: the sender runs ahead by the slots of the buffer and then waits for one.
 TEST_F(ExecutionTest, ASenderRunsAheadByTheBufferAndNoFurther) {
   Program program;

@@ -17,7 +17,7 @@ constexpr int kRanks = 3;
 constexpr sim::Bytes kChunk = 1_KiB;
 
 /// A channel of nvls on three GPUs below one switch that reduces.
-class NvlsScene final : NvlsWorkgroup::Owner {
+class NvlsScene final : public NvlsWorkgroup::Owner {
  public:
   struct Settings {
     Collective collective = Collective::kAllReduce;

@@ -122,6 +122,22 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
   EXPECT_EQ(events[0], events[1]);
 }
 
+TEST(Gpu, AcknowledgesEveryPacketOfABurst) {
+  std::uint64_t wire_back[2];
+  for (const bool bursts : {false, true}) {
+    const sim::Bytes burst = bursts ? 4_KiB : 0_B;
+    Machine machine(MachinePlan::make(two_gpus()).value(), {.burst = burst});
+    Client client(machine.events());
+    machine.gpu(0).take_workgroup(32_KiB, burst).start(move_to(1, 64_KiB, client));
+    machine.events().run();
+    wire_back[bursts] = 0;
+    for (const net::Link* link : machine.network().links())
+      wire_back[bursts] += link->from() == 1 ? link->traffic().wire_bytes : 0;
+  }
+  EXPECT_EQ(wire_back[0], 64u * 1024 / 128 * 16);
+  EXPECT_EQ(wire_back[1], wire_back[0]);
+}
+
 TEST(Gpu, MoreLinksThanAnInboxTellsApartTakeAsLong) {
   constexpr int kMost = Earliest::kMost;
   sim::Time took[2];

@@ -54,6 +54,28 @@ TEST(ReductionTable, HoldsNoMoreThanItHasRoomForWhoeverAsks) {
   EXPECT_EQ(table.peak(0), 2U);
 }
 
+TEST(ReductionTable, EvictsTheOldestPartialSumOfAPart) {
+  ReductionTable table(1, 8);
+  std::array<Region, 2> regions;
+  regions[1].partition = 1;
+  const auto add = [&](Key key, const Region& region, bool push, bool complete) {
+    const EntryId id = table.add(key, 0, region);
+    table[id].push = push;
+    table[id].complete = complete;
+    return id;
+  };
+  EXPECT_EQ(table.oldest_partial(0, false, 0), kNoEntry);
+  add(1, regions[0], true, true);
+  add(2, regions[0], false, false);
+  const EntryId other_part = add(3, regions[1], true, false);
+  const EntryId oldest = add(4, regions[0], true, false);
+  const EntryId youngest = add(5, regions[0], true, false);
+  EXPECT_EQ(table.oldest_partial(0, false, 0), other_part) << "neither a complete sum nor one asked for";
+  EXPECT_EQ(table.oldest_partial(0, true, 0), oldest);
+  table.remove(oldest);
+  EXPECT_EQ(table.oldest_partial(0, true, 0), youngest);
+}
+
 TEST(Waves, OpenAsResultsComplete) {
   Waves waves(1'000_B, 300_B, 2);
   EXPECT_EQ(waves.may_send(), 600_B);

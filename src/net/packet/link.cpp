@@ -39,7 +39,8 @@ Link::Link(Network& network, const Setup& setup)
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   if (mixed_)
-    tails_.reset(new RingBuffer<sim::Time>[static_cast<std::size_t>(setup.channels * setup.inputs)]);
+    tails_ =
+        std::make_unique<RingBuffer<sim::Time>[]>(static_cast<std::size_t>(setup.channels * setup.inputs));
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire(setup.type).largest_packet());
