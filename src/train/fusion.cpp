@@ -27,7 +27,7 @@ std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion, bool apart
     const std::size_t run = ending[v];
     if (run == 0 || consumers[v] != 1 || (normed[run - 1] && is_norm(op))) return 0;
     const int last = groups[run - 1].back();
-    return apart && graph.operations[static_cast<std::size_t>(last)].unit != op.unit ? 0 : run;
+    return apart && graph.operations[static_cast<std::size_t>(last)].repetition != op.repetition ? 0 : run;
   };
   for (int i = 0; i < static_cast<int>(graph.operations.size()); ++i) {
     const Operation& op = graph.operations[static_cast<std::size_t>(i)];

@@ -17,7 +17,8 @@ bool is_norm(const Operation& op);
 /// operation is a group. With fusion, a run of pointwise operations is one group if no other operation needs
 /// the values in between, if it has at most one normalisation, and if a normalisation over the batch comes
 /// first (it has to read everything once before). A join whose body ended before the shortcut began takes the
-/// body's last run with it, behind the shortcut. No group reaches beyond a unit where units are `apart`.
+/// body's last run with it, behind the shortcut. No group reaches beyond a repetition where these are
+/// `apart`.
 std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion, bool apart = false);
 
 }  // namespace infold::train

@@ -97,9 +97,9 @@ bool GraphBuilder::walk(const Nodes& nodes, int depth) {
 /// A part that leaves the shape as it was does the same in the next repetition, and is described once.
 bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
   const bool outer = silent_;
-  const bool outermost = unit_ < 0;
+  const bool outermost = repetition_ < 0;
   for (int i = 0; i < repeat.times; ++i) {
-    if (outermost) unit_ = graph_.units++;
+    if (outermost) repetition_ = graph_.repetitions++;
     const Shape before = here();
     const std::size_t heading = graph_.lines.size();
     add_line(depth, -1, "repeat", 1);
@@ -110,7 +110,7 @@ bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
     }
   }
   silent_ = outer;
-  if (outermost) unit_ = -1;
+  if (outermost) repetition_ = -1;
   return true;
 }
 
@@ -138,7 +138,7 @@ bool GraphBuilder::walk_branches(const Branches& branches, const sim::Place& pla
   op.what = Join{branches.join};
   op.inputs = {body, other};
   op.output = add_value(here(), true);
-  op.unit = unit_;
+  op.repetition = repetition_;
   at_ = op.output;
   graph_.operations.push_back(std::move(op));
   add_line(depth + 1, static_cast<int>(graph_.operations.size()) - 1, "", 1);

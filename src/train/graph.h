@@ -43,7 +43,7 @@ struct Operation {
   ValueId output = 0;
   std::vector<ParameterId> parameters;
   double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
-  int unit = -1;             ///< the part of the model that is recomputed together; -1: none
+  int repetition = -1;       ///< of an outermost 'repeat', counted through the model; -1: in none
 
   template <class L>
   const L* as() const {
@@ -66,7 +66,7 @@ struct Graph {
   std::vector<Operation> operations;
   std::vector<Parameter> parameters;  ///< in the order in which the model declares them
   std::vector<Line> lines;
-  int units = 0;  ///< each is one repetition of an outermost 'repeat'
+  int repetitions = 0;  ///< of outermost 'repeat's; each is recomputed by itself
 
   std::int64_t parameter_count() const;
   /// The parameters that one token uses: of routed experts only those it is sent to.

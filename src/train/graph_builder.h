@@ -65,7 +65,7 @@ class GraphBuilder {
   ValueId at_ = 0;       // what the last layer gave
   bool ended_ = false;   // by a loss
   bool silent_ = false;  // in a repetition that was described already
-  int unit_ = -1;        // of the current repetition; -1: in none
+  int repetition_ = -1;  // the current one; -1: in none
   ValueId memory_ = -1;  // what 'memory' kept
   ParameterId first_embedding_ = -1;
 };

@@ -27,7 +27,7 @@ bool GraphBuilder::add_layer(const Layer& layer, const sim::Place& place, int de
   Operation op;
   op.what = layer;
   op.inputs = {at_};
-  op.unit = unit_;
+  op.repetition = repetition_;
   Shape out = here();
   const auto applied = std::visit([&](const auto& l) { return apply(l, op, out); }, layer);
   if (!applied) return refuse(place, applied.error().message);

@@ -25,12 +25,13 @@ Planner::Planner(const Graph& graph, const Recipe& recipe)
   plan_.recipe = recipe;
   for (const Parameter& p : graph.parameters) plan_.parameter_elements.push_back(p.elements());
   outlives_.resize(graph.values.size());
-  std::vector<int> made_in(graph.values.size(), -1);  // unit
+  std::vector<int> made_in(graph.values.size(), -1);  // repetition
   for (const Operation& op : graph.operations) {
     for (const ParameterId p : op.parameters) ++uses_[static_cast<std::size_t>(p)];
-    made_in[static_cast<std::size_t>(op.output)] = op.unit;
+    made_in[static_cast<std::size_t>(op.output)] = op.repetition;
     for (const ValueId v : op.inputs) {
-      if (made_in[static_cast<std::size_t>(v)] != op.unit) outlives_[static_cast<std::size_t>(v)] = true;
+      if (made_in[static_cast<std::size_t>(v)] != op.repetition)
+        outlives_[static_cast<std::size_t>(v)] = true;
     }
   }
 }
@@ -40,11 +41,11 @@ Plan Planner::run() {
   groups_ = fuse(graph_, recipe_.fusion, recompute);
   for (const auto& group : groups_) forward(group);
   phase_ = Phase::kBackward;
-  int unit = -1;
+  int repetition = -1;
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
-    const int of = operation(group->back()).unit;
-    if (recompute && of >= 0 && of != unit) run_again(of);
-    unit = of;
+    const int of = operation(group->back()).repetition;
+    if (recompute && of >= 0 && of != repetition) run_again(of);
+    repetition = of;
     backward(*group);
   }
   phase_ = Phase::kOptimizer;

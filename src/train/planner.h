@@ -100,8 +100,8 @@ class Planner {
   void optimize();
 
   // Recomputation.
-  /// Runs what the forward pass of a unit has not kept, before its backward.
-  void run_again(int unit);
+  /// Runs what the forward pass of a repetition has not kept, before its backward.
+  void run_again(int repetition);
   bool runs_again(const std::vector<int>& group) const;
 
   Convolve convolve(const Operation& op, const Conv& l, Convolve::Way way, TensorId in, TensorId out,
@@ -122,7 +122,7 @@ class Planner {
   std::vector<int> uses_;                    // by parameter: gradients that are still to come
   std::vector<std::vector<TensorId>> kept_;  // by operation: what backward needs besides values
   std::vector<std::vector<int>> groups_;     // operations that become one kernel
-  std::vector<bool> outlives_;               // by value: it is used outside the unit that makes it
+  std::vector<bool> outlives_;               // by value: it is used outside the repetition that makes it
   std::map<TensorId, Operands> casts_;       // 8-bit copies that exist already
   bool again_ = false;                       // a forward pass is being repeated
 };

@@ -55,7 +55,7 @@ void Planner::activate_experts() {
 }
 
 void Planner::backward_experts(const Operation& op, const Experts& l) {
-  if (recipe_.recompute == Recompute::kSelective && op.unit >= 0) {
+  if (recipe_.recompute == Recompute::kSelective && op.repetition >= 0) {
     auto& inner = kept_[static_cast<std::size_t>(current_)][ExpertsKept::kInner];
     inner = like(inner);
     again_ = true;

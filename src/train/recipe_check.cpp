@@ -11,7 +11,7 @@ sim::Status check_recipe(const gpu::GpuSpec& gpu, const Graph& graph, const Reci
   if (recipe.eight_bit()) {
     if (auto offered = gpu::check_precision(gpu, gpu::Precision::kFp8); !offered) return offered;
   }
-  if (recipe.recompute != Recompute::kNone && graph.units == 0) {
+  if (recipe.recompute != Recompute::kNone && graph.repetitions == 0) {
     return sim::fail(
         fmt::format("--recompute {}: it has no 'repeat', whose repetitions could keep their input only; take "
                     "--recompute none",

@@ -13,11 +13,11 @@ bool Planner::runs_again(const std::vector<int>& group) const {
   return recipe_.recompute == Recompute::kFull || is_pointwise(operation(group.front()));
 }
 
-/// Values of the unit are made again as other tensors, so that the memory of the first ones is free after
-/// their last use in forward. What is used elsewhere is kept.
-void Planner::run_again(int unit) {
+/// Values of the repetition are made again as other tensors, so that the memory of the first ones is free
+/// after their last use in forward. What is used elsewhere is kept.
+void Planner::run_again(int repetition) {
   again_ = true;
-  const auto belongs = [&](const auto& group) { return operation(group.front()).unit == unit; };
+  const auto belongs = [&](const auto& group) { return operation(group.front()).repetition == repetition; };
   for (const auto& group : groups_) {
     if (!belongs(group) || !runs_again(group)) continue;
     for (const int i : group) {
