@@ -141,7 +141,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
     number(c, "--head-size", a.head_size, "elements of a head", 256);
     c.add_flag("--backward", a.backward, "gradients instead of results");
   }
-  c.add_option("-d,--dtype", a.dtype, "fp16, bf16, tf32 or fp32")->capture_default_str();
+  c.add_option("-d,--dtype", a.dtype, "fp16, bf16, tf32, fp32 or fp8")->capture_default_str();
   c.add_option("--gpu", a.gpu, "preset or file (default: a100-80, or the system's with --beside)");
   c.add_option("--beside", a.beside, "run a collective over all GPUs of a system meanwhile, e.g. all_reduce");
   c.add_option(kernel == "copy" ? "--beside-size" : "--size,--beside-size", a.beside_size, "its size")

@@ -80,6 +80,7 @@ sim::Status pick_recipe(const TrainArguments& a, train::Recipe& recipe) {
   recipe.accumulate = a.accumulate;
   if (auto e = pick("data type", a.dtype, recipe.numbers); !e) return e;
   if (auto e = pick("fusion", a.fusion, recipe.fusion); !e) return e;
+  if (auto e = pick("recomputation", a.recompute, recipe.recompute); !e) return e;
   return pick("optimizer", a.optimizer, recipe.optimizer);
 }
 
@@ -148,9 +149,12 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
       ->check(CLI::Range(1, train::kLargestSide));
   c.add_option("-g,--gpus", a.gpus, "use the first so many GPUs of the system (default: all)")
       ->check(CLI::Range(1, 1024));
-  c.add_option("-d,--dtype", a.dtype, "fp32, tf32, mixed or bf16")->capture_default_str();
+  c.add_option("-d,--dtype", a.dtype, "fp32, tf32, mixed, bf16 or fp8")->capture_default_str();
   c.add_option("--fusion", a.fusion, "eager (a kernel an operation) or fused")->capture_default_str();
   c.add_option("--optimizer", a.optimizer, "sgd or adam")->capture_default_str();
+  c.add_option("--recompute", a.recompute,
+               "what backward computes again instead of keeping it: none, selective or full")
+      ->capture_default_str();
   c.add_flag("--ignore-memory", a.ignore_memory, "simulate although it does not fit the GPU's memory");
   add_sync_arguments(c, a);
   add_collective_arguments(c, a, several);
@@ -210,6 +214,7 @@ report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup) 
           .dtype = args.dtype,
           .fusion = args.fusion,
           .optimizer = args.optimizer,
+          .recompute = args.recompute,
           .sync = args.sync,
           .overlap = setup.job.overlap,
           .method = setup.job.method};

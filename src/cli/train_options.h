@@ -33,6 +33,7 @@ struct TrainArguments {
   std::string dtype = "mixed";
   std::string fusion = "eager";
   std::string optimizer = "sgd";
+  std::string recompute = "none";
   bool ignore_memory = false;
   std::string sync = "ddp";
   std::string bucket;

@@ -62,6 +62,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& 
   reader.field("dtype", c.recipe.numbers, "");
   reader.field("fusion", c.recipe.fusion, "");
   reader.field("optimizer", c.recipe.optimizer, "");
+  reader.field("recompute", c.recipe.recompute, "");
   reader.field("heavy", c.heavy, "");
   read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();

@@ -1,7 +1,11 @@
 // The checks of a GPU that concern more than one parameter.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "gpu/gpu_spec.h"
+#include "gpu/kernel/precision.h"
+#include "sim/params.h"
 #include "sim/result.h"
 
 namespace infold::gpu {
@@ -15,6 +19,13 @@ inline sim::Status check(const GpuSpec& spec) {
     return sim::fail("a group has one channel at least (see hbm.channels)", "hbm.groups");
   }
   return {};
+}
+
+/// Whether it can multiply matrices of such numbers.
+inline sim::Status check_precision(const GpuSpec& spec, Precision precision) {
+  if (matrix_ops(spec.sm, precision) > 0) return {};
+  return sim::fail(fmt::format("{} has no matrix units for {} (gpu.sm.matrix8 is 0); take a wider --dtype",
+                               spec.name, sim::name_of(precision)));
 }
 
 }  // namespace infold::gpu

@@ -75,6 +75,8 @@ std::string model_text(const train::Model& model, const train::Graph& graph, con
   text += fmt::format("  {} parameters in {} tensors, {:.4g} GFLOP forward a sample of {}\n",
                       grouped(graph.parameter_count()), graph.parameters.size(), graph.forward_flops() * 1e-9,
                       to_string(graph.values.front().shape));
+  if (graph.active_parameter_count() != graph.parameter_count())
+    text += fmt::format("  {} parameters are active for a token\n", grouped(graph.active_parameter_count()));
   const train::MemoryNeed& need = memory.need;
   const auto gb = [](sim::Bytes n) { return static_cast<double>(n.count()) * 1e-9; };
   text += fmt::format("  a step of batch {} ({}, {}) needs {:.3g} GB: weights {:.3g}, gradients {:.3g}, ",
@@ -120,6 +122,7 @@ std::string model_json(const train::Model& model, const train::Graph& graph, con
               {"sources", model.sources},
               {"input", to_string(graph.values.front().shape)},
               {"parameter_count", graph.parameter_count()},
+              {"active_parameter_count", graph.active_parameter_count()},
               {"gradient_tensors", graph.parameters.size()},
               {"forward_flop_per_sample", graph.forward_flops()},
               {"memory",

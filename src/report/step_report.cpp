@@ -74,11 +74,15 @@ double samples_per_s(const StepLabel& label, const study::StepResult& r) {
   return static_cast<double>(label.batch) * label.gpus * r.passes / r.step().in_s();
 }
 
+std::string recomputation(const std::string& what) {
+  return what == "none" ? std::string() : fmt::format(", {} recomputation", what);
+}
+
 std::string title(const StepLabel& l, int passes) {
-  return fmt::format("{} on {} {} of {}: batch {}{}{} a GPU, {}, {}, {}", l.model, l.gpus, l.gpu, l.system,
+  return fmt::format("{} on {} {} of {}: batch {}{}{} a GPU, {}, {}, {}{}", l.model, l.gpus, l.gpu, l.system,
                      l.batch, l.tokens > 0 ? fmt::format(" x {} tokens", l.tokens) : std::string(),
                      passes > 1 ? fmt::format(" x {} passes", passes) : std::string(), l.dtype, l.fusion,
-                     l.optimizer);
+                     l.optimizer, recomputation(l.recompute));
 }
 
 std::string step_text(const StepReport& report) {
@@ -126,6 +130,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
     const study::BucketResult& b = r.buckets[i];
     buckets.push_back({{"index", i},
                        {"bytes", b.bytes.count()},
+                       {"elements", b.elements},
                        {"algo", algo_of(b.choice)},
                        {"proto", proto_of(b.choice)},
                        {"ready_ms", ms(b.ready)},
@@ -141,6 +146,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
           {"dtype", l.dtype},
           {"fusion", l.fusion},
           {"optimizer", l.optimizer},
+          {"recompute", l.recompute},
           {"sync", l.sync},
           {"overlap", l.overlap},
           {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},

@@ -19,6 +19,7 @@ struct StepLabel {
   std::string dtype;
   std::string fusion;
   std::string optimizer;
+  std::string recompute = "none";
   std::string sync;
   bool overlap = true;
   study::Method method;
@@ -32,6 +33,8 @@ struct StepReport {
 
 double samples_per_s(const StepLabel& label, const study::StepResult& result);
 /// "resnet50 on 8 a100-80 of dgx-a100: batch 256 a GPU, mixed, eager, sgd"
+/// ", full recomputation", or nothing.
+std::string recomputation(const std::string& what);
 std::string title(const StepLabel& label, int passes);
 
 std::string step_text(const StepReport& report);

@@ -2,6 +2,7 @@
 #include "report/train_report.h"
 #include "report/json.h"
 #include "report/rounding.h"
+#include "report/step_report.h"
 
 #include <fmt/format.h>
 
@@ -27,10 +28,10 @@ std::string bar(sim::Time part, sim::Time whole) {
 std::string train_text(const TrainReport& r) {
   const study::TrainResult& s = r.result;
   std::string text =
-      fmt::format("{} on one {} of {}: batch {}{}, {}, {}, {}\n\n", r.model, r.gpu, r.system, r.batch,
+      fmt::format("{} on one {} of {}: batch {}{}, {}, {}, {}{}\n\n", r.model, r.gpu, r.system, r.batch,
                   (r.tokens > 0 ? fmt::format(" x {} tokens", r.tokens) : std::string()) +
                       (r.accumulate > 1 ? fmt::format(", {} passes a step", r.accumulate) : std::string()),
-                  r.dtype, r.fusion, r.optimizer);
+                  r.dtype, r.fusion, r.optimizer, recomputation(r.recompute));
   const auto line = [&](const char* name, sim::Time t) {
     text += fmt::format("  {:<10} {:>10.3f} ms{}\n", name, ms(t), bar(t, step(r)));
   };
@@ -69,6 +70,7 @@ std::string train_json(const TrainReport& r) {
                {"dtype", r.dtype},
                {"fusion", r.fusion},
                {"optimizer", r.optimizer},
+               {"recompute", r.recompute},
                {"sync", "none"},
                {"overlap", false},
                {"algo", "none"},

@@ -18,6 +18,7 @@ struct TrainReport {
   std::string dtype;
   std::string fusion;
   std::string optimizer;
+  std::string recompute = "none";
   study::TrainResult result;
   std::optional<double> wall_s;
 };

@@ -16,7 +16,9 @@ bool is_norm(const Operation& op);
 /// All operations in order, in groups; the operations of one group become one kernel. Without fusion each
 /// operation is a group. With fusion, a run of pointwise operations is one group if no other operation needs
 /// the values in between, if it has at most one normalisation, and if a normalisation over the batch comes
-/// first (it has to read everything once before).
-std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion);
+/// first (it has to read everything once before). A join whose body ended before the shortcut began takes the
+/// body's last run with it, behind the shortcut. No group reaches beyond a repetition where these are
+/// `apart`.
+std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion, bool apart = false);
 
 }  // namespace infold::train

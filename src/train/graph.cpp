@@ -16,6 +16,12 @@ std::int64_t Graph::parameter_count() const {
   return sum;
 }
 
+std::int64_t Graph::active_parameter_count() const {
+  std::int64_t sum = 0;
+  for (const Parameter& p : parameters) sum += p.elements() / p.parts * p.parts_used;
+  return sum;
+}
+
 double Graph::forward_flops() const {
   double sum = 0;
   for (const Operation& op : operations) sum += op.forward_flops;
@@ -91,7 +97,9 @@ bool GraphBuilder::walk(const Nodes& nodes, int depth) {
 /// A part that leaves the shape as it was does the same in the next repetition, and is described once.
 bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
   const bool outer = silent_;
+  const bool outermost = repetition_ < 0;
   for (int i = 0; i < repeat.times; ++i) {
+    if (outermost) repetition_ = graph_.repetitions++;
     const Shape before = here();
     const std::size_t heading = graph_.lines.size();
     add_line(depth, -1, "repeat", 1);
@@ -102,31 +110,35 @@ bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
     }
   }
   silent_ = outer;
+  if (outermost) repetition_ = -1;
   return true;
 }
 
+/// The body comes first, as frameworks declare and compute it: the shortcut of a block is registered after
+/// its body, so backward reaches the shortcut first.
 bool GraphBuilder::walk_branches(const Branches& branches, const sim::Place& place, int depth) {
   const bool adds = branches.join == Branches::Join::kAdd;
   const ValueId from = at_;
+  const bool two = !branches.shortcut.empty();
   add_line(depth, -1, adds ? "residual" : "gate", 1);
-  // The shortcut comes first, so that the join follows the body directly and can be fused with its last
-  // layers.
-  if (!branches.shortcut.empty()) add_line(depth + 1, -1, "shortcut", 1);
-  if (!walk(branches.shortcut, depth + 2)) return false;
-  const ValueId other = at_;
-  at_ = from;
-  if (!branches.shortcut.empty()) add_line(depth + 1, -1, "body", 1);
-  if (!walk(branches.body, depth + (branches.shortcut.empty() ? 1 : 2))) return false;
+  if (two) add_line(depth + 1, -1, "body", 1);
+  if (!walk(branches.body, depth + (two ? 2 : 1))) return false;
   if (ended_) return refuse(place, "a path that joins another can not end in 'loss'");
-  if (!(here() == graph_.shape(other))) {
-    return refuse(place, fmt::format("the paths do not fit together: {} and {}", to_string(here()),
-                                     to_string(graph_.shape(other))));
+  const ValueId body = std::exchange(at_, from);
+  if (two) add_line(depth + 1, -1, "shortcut", 1);
+  if (!walk(branches.shortcut, depth + 2)) return false;
+  if (ended_) return refuse(place, "a path that joins another can not end in 'loss'");
+  const ValueId other = at_;
+  if (!(graph_.shape(body) == graph_.shape(other))) {
+    return refuse(place, fmt::format("the paths do not fit together: {} and {}",
+                                     to_string(graph_.shape(body)), to_string(graph_.shape(other))));
   }
-  if (at_ == other) return refuse(place, "the body does nothing");
+  if (body == other) return refuse(place, "the body does nothing");
   Operation op;
   op.what = Join{branches.join};
-  op.inputs = {at_, other};
+  op.inputs = {body, other};
   op.output = add_value(here(), true);
+  op.repetition = repetition_;
   at_ = op.output;
   graph_.operations.push_back(std::move(op));
   add_line(depth + 1, static_cast<int>(graph_.operations.size()) - 1, "", 1);

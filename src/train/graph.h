@@ -26,6 +26,9 @@ struct Parameter {
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   bool matrix = false;  ///< a matrix product uses it, so it has the type of products
+  bool wide = false;    ///< its products stay in 16 bits where others use 8: routers, the last projection
+  int parts = 1;        ///< matrices of equal size that it consists of, one below the other: one per expert
+  int parts_used = 1;   ///< of these, how many a token uses
   std::int64_t elements() const { return rows * cols; }
 };
 
@@ -40,6 +43,7 @@ struct Operation {
   ValueId output = 0;
   std::vector<ParameterId> parameters;
   double forward_flops = 0;  ///< of one sample: products only, a multiply-add is two
+  int repetition = -1;       ///< of an outermost 'repeat', counted through the model; -1: in none
 
   template <class L>
   const L* as() const {
@@ -62,8 +66,11 @@ struct Graph {
   std::vector<Operation> operations;
   std::vector<Parameter> parameters;  ///< in the order in which the model declares them
   std::vector<Line> lines;
+  int repetitions = 0;  ///< of outermost 'repeat's; each is recomputed by itself
 
   std::int64_t parameter_count() const;
+  /// The parameters that one token uses: of routed experts only those it is sent to.
+  std::int64_t active_parameter_count() const;
   double forward_flops() const;
   const Shape& shape(ValueId v) const { return values[static_cast<std::size_t>(v)].shape; }
 };

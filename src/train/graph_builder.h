@@ -1,13 +1,19 @@
 // Walks the tree of a model and computes shapes, parameters and operations. Used by build_graph only.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/graph.h"
 
 namespace infold::train {
+
+/// "conv needs an image, not 10".
+std::string wants(std::string_view layer, std::string_view what, const Shape& got);
+double product_of(std::initializer_list<std::int64_t> factors);
 
 class GraphBuilder {
  public:
@@ -36,6 +42,8 @@ class GraphBuilder {
   sim::Status apply(const Embedding& l, Operation& op, Shape& out);
   sim::Status apply(const AddEmbedding& l, Operation& op, Shape& out);
   sim::Status apply(const Attention& l, Operation& op, Shape& out);
+  sim::Status apply(const LatentAttention& l, Operation& op, Shape& out);
+  sim::Status apply(const Experts& l, Operation& op, Shape& out);
   sim::Status apply(const Pick& l, Operation& op, Shape& out);
   sim::Status apply(const Memory& l, Operation& op, Shape& out);
   sim::Status apply(const Interact& l, Operation& op, Shape& out);
@@ -43,6 +51,8 @@ class GraphBuilder {
 
   const Shape& here() const { return graph_.shape(at_); }
   sim::Status needs_vectors() const;
+  sim::Status add_projection(Operation& op, std::string_view name, std::int64_t out, std::int64_t in,
+                             bool bias);
   ValueId add_value(const Shape& shape, bool needs_gradient);
   sim::Status add_parameter(Operation& op, std::string name, std::int64_t rows, std::int64_t cols,
                             bool matrix);
@@ -55,6 +65,7 @@ class GraphBuilder {
   ValueId at_ = 0;       // what the last layer gave
   bool ended_ = false;   // by a loss
   bool silent_ = false;  // in a repetition that was described already
+  int repetition_ = -1;  // the current one; -1: in none
   ValueId memory_ = -1;  // what 'memory' kept
   ParameterId first_embedding_ = -1;
 };

@@ -11,25 +11,27 @@ namespace {
 /// A limit far beyond any machine, and far below the limit of 64 bits.
 constexpr double kMostElements = 1e12;
 
+}  // namespace
+
 std::string wants(std::string_view layer, std::string_view what, const Shape& got) {
   return fmt::format("{} needs {}, not {}", layer, what, to_string(got));
 }
 
-double product(std::initializer_list<std::int64_t> factors) {
+double product_of(std::initializer_list<std::int64_t> factors) {
   double p = 1;
   for (const std::int64_t f : factors) p *= static_cast<double>(f);
   return p;
 }
-}  // namespace
 
 bool GraphBuilder::add_layer(const Layer& layer, const sim::Place& place, int depth) {
   Operation op;
   op.what = layer;
   op.inputs = {at_};
+  op.repetition = repetition_;
   Shape out = here();
   const auto applied = std::visit([&](const auto& l) { return apply(l, op, out); }, layer);
   if (!applied) return refuse(place, applied.error().message);
-  if (product({out.height, out.width, out.channels}) > kMostElements)
+  if (product_of({out.height, out.width, out.channels}) > kMostElements)
     return refuse(place, fmt::format("{} elements a sample are too many", to_string(out)));
   const bool second_input = std::holds_alternative<Memory>(layer);
   op.output = add_value(out, !second_input);
@@ -46,7 +48,7 @@ sim::Status GraphBuilder::needs_vectors() const {
 
 sim::Status GraphBuilder::add_parameter(Operation& op, std::string name, std::int64_t rows, std::int64_t cols,
                                         bool matrix) {
-  if (product({rows, cols}) > kMostElements)
+  if (product_of({rows, cols}) > kMostElements)
     return sim::fail(fmt::format("a parameter of {} x {} is too large", rows, cols));
   op.parameters.push_back(static_cast<ParameterId>(graph_.parameters.size()));
   graph_.parameters.push_back({std::move(name), rows, cols, matrix});
@@ -65,7 +67,7 @@ sim::Status GraphBuilder::apply(const Conv& l, Operation& op, Shape& out) {
   out = Shape::image(l.filters, high / l.stride + 1, wide / l.stride + 1);
   if (auto added = add_parameter(op, "weight", l.filters, in.channels * l.size * l.size, true); !added)
     return added;
-  op.forward_flops = 2 * product({out.positions(), l.filters, in.channels, l.size, l.size});
+  op.forward_flops = 2 * product_of({out.positions(), l.filters, in.channels, l.size, l.size});
   return l.bias ? add_parameter(op, "bias", 1, l.filters, false) : sim::Status{};
 }
 
@@ -74,7 +76,7 @@ sim::Status GraphBuilder::apply(const Linear& l, Operation& op, Shape& out) {
   if (auto fits = needs_vectors(); !fits) return fits;
   if (in.kind == Shape::Kind::kImage) return sim::fail("linear needs a vector; put 'flatten' before it");
   out.channels = l.out;
-  op.forward_flops = 2 * product({in.positions(), in.channels, l.out});
+  op.forward_flops = 2 * product_of({in.positions(), in.channels, l.out});
   if (l.tied) {
     if (first_embedding_ < 0) return sim::fail("tied: there is no embedding before it");
     const Parameter& table = graph_.parameters[static_cast<std::size_t>(first_embedding_)];
@@ -159,39 +161,11 @@ sim::Status GraphBuilder::apply(const Embedding& l, Operation& op, Shape& out) {
 sim::Status GraphBuilder::apply(const AddEmbedding& l, Operation& op, Shape& /*out*/) {
   if (here().kind != Shape::Kind::kSequence)
     return sim::fail(wants("add-embedding", "a sequence of vectors", here()));
-  if (l.positions && here().height > l.rows)
-    return sim::fail(fmt::format("a sequence of {} tokens, but only {} positions", here().height, l.rows));
-  return add_parameter(op, "table", l.rows, here().channels, false);
-}
-
-sim::Status GraphBuilder::apply(const Attention& l, Operation& op, Shape& /*out*/) {
-  const Shape in = here();
-  if (in.kind != Shape::Kind::kSequence) return sim::fail(wants("attention", "a sequence of vectors", in));
-  const std::int64_t d = in.channels;
-  if (d % l.heads != 0)
-    return sim::fail(fmt::format("a width of {} can not be shared by {} heads", d, l.heads));
-  if (l.cross) {
-    if (memory_ < 0) return sim::fail("cross: there is no 'memory' before it");
-    if (graph_.shape(memory_).channels != d)
-      return sim::fail(wants("cross attention", "the memory's width", in));
-    if (l.joined) return sim::fail("cross attention has separate projections: queries come from elsewhere");
-    op.inputs.push_back(memory_);
-  }
-  const auto projection = [&](const char* name, std::int64_t rows) {
-    sim::Status added = add_parameter(op, fmt::format("{}.weight", name), rows, d, true);
-    if (added && l.bias) added = add_parameter(op, fmt::format("{}.bias", name), 1, rows, false);
-    return added;
-  };
-  if (l.joined) {
-    if (auto added = projection("query-key-value", 3 * d); !added) return added;
-  } else {
-    for (const char* name : {"query", "key", "value"}) {
-      if (auto added = projection(name, d); !added) return added;
-    }
-  }
-  if (auto added = projection("out", d); !added) return added;
-  op.forward_flops = 8 * product({in.height, d, d}) + 4 * product({in.height, in.height, d});
-  return {};
+  if (!l.positions && l.rows == 0) return sim::fail("add-embedding: segments need 'rows'");
+  const std::int64_t rows = l.rows == 0 ? here().height : l.rows;
+  if (l.positions && here().height > rows)
+    return sim::fail(fmt::format("a sequence of {} tokens, but only {} positions", here().height, rows));
+  return add_parameter(op, "table", rows, here().channels, false);
 }
 
 sim::Status GraphBuilder::apply(const Pick& l, Operation& /*op*/, Shape& out) {
@@ -216,13 +190,18 @@ sim::Status GraphBuilder::apply(const Interact& l, Operation& op, Shape& out) {
   if (here().kind != Shape::Kind::kFeatures) return sim::fail(wants("interact", "a vector", here()));
   const std::int64_t vectors = l.features + 1;
   const std::int64_t pairs = vectors * (vectors - 1) / 2;
-  op.forward_flops = 2 * product({vectors, vectors, here().channels});
+  op.forward_flops = 2 * product_of({vectors, vectors, here().channels});
   out = Shape::features(here().channels + pairs);
   return {};
 }
 
 sim::Status GraphBuilder::apply(const Loss& /*l*/, Operation& /*op*/, Shape& /*out*/) {
   if (auto fits = needs_vectors(); !fits) return fits;
+  // Rounding errors of the last projection reach the loss directly, so it keeps 16 bits.
+  if (!graph_.operations.empty() && graph_.operations.back().as<Linear>() != nullptr) {
+    const ParameterId weight = graph_.operations.back().parameters.front();
+    graph_.parameters[static_cast<std::size_t>(weight)].wide = true;
+  }
   if (here().kind == Shape::Kind::kImage) return sim::fail(wants("loss", "vectors", here()));
   ended_ = true;
   return {};

@@ -115,7 +115,8 @@ struct AddEmbedding {
   bool positions = true;
   template <class V>
   void visit(V& v) {
-    v.field("rows", rows, sim::between(1, kWidest), "different positions or segments");
+    v.field("rows", rows, sim::between(0, kWidest),
+            "different positions or segments; 0: as many positions as the sequence has tokens");
     v.field("positions", positions, "a row a position: sequences can not be longer");
   }
 };
@@ -128,14 +129,63 @@ struct Attention {
   bool causal = false;
   bool rotary = false;
   bool cross = false;
+  int kv_heads = 0;
+  int head_size = 0;
+  bool head_norm = false;
   template <class V>
   void visit(V& v) {
     v.field("heads", heads, sim::between(1, 4096), "heads; they share the width evenly");
+    v.field("kv_heads", kv_heads, sim::between(0, 4096),
+            "heads of keys and values, each shared by as many heads of queries; 0: as many as heads");
+    v.field("head_size", head_size, sim::between(0, 4096), "features of a head; 0: the width's share");
+    v.field("head_norm", head_norm, "each head of queries and keys is scaled by its root mean square");
     v.field("bias", bias, "the projections have one");
     v.field("joined", joined, "queries, keys and values are projected by one matrix");
     v.field("causal", causal, "a token sees only those before it");
     v.field("rotary", rotary, "queries and keys are turned by their position");
     v.field("cross", cross, "keys and values come from what 'memory' kept");
+  }
+  std::int64_t query_width(std::int64_t width) const { return head_size > 0 ? heads * head_size : width; }
+  int value_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+};
+
+/// Multi-head latent attention (DeepSeek-V2 and V3): queries, and keys with values, are each projected to a
+/// few features, normalised, and projected to all heads from there. Positions are in a part of its own.
+struct LatentAttention {
+  int heads = 0;
+  int query_rank = 0;
+  int kv_rank = 0;
+  int plain_size = 0;
+  int rotary_size = 0;
+  int value_size = 0;
+  bool causal = true;
+  template <class V>
+  void visit(V& v) {
+    v.field("heads", heads, sim::between(1, 4096), "heads");
+    v.field("query_rank", query_rank, sim::between(0, kWidest),
+            "features between the two projections of queries; 0: one projection");
+    v.field("kv_rank", kv_rank, sim::between(1, kWidest), "features that keys and values are made from");
+    v.field("plain_size", plain_size, sim::between(1, 4096), "features of a key without its position");
+    v.field("rotary_size", rotary_size, sim::between(1, 4096),
+            "features of a key with its position, the same for all heads");
+    v.field("value_size", value_size, sim::between(1, 4096), "features of a value of a head");
+    v.field("causal", causal, "a token sees only those before it");
+  }
+  std::int64_t key_size() const { return plain_size + rotary_size; }
+};
+
+/// A router and the experts that it sends each token to: gated networks of three matrices.
+struct Experts {
+  int count = 0;
+  int top = 0;
+  int inner = 0;
+  bool balance = false;
+  template <class V>
+  void visit(V& v) {
+    v.field("count", count, sim::between(1, 4096), "experts");
+    v.field("top", top, sim::between(1, 4096), "experts that each token is sent to");
+    v.field("inner", inner, sim::between(1, kWidest), "features inside an expert");
+    v.field("balance", balance, "the router adds a number to each expert's score, to balance their load");
   }
 };
 
@@ -172,8 +222,9 @@ struct Loss {
   void visit(V& /*v*/) {}
 };
 
-using Layer = std::variant<Conv, Linear, BatchNorm, LayerNorm, RmsNorm, Activation, Dropout, Pool, Flatten,
-                           Embedding, AddEmbedding, Attention, Pick, Memory, Interact, Loss>;
+using Layer =
+    std::variant<Conv, Linear, BatchNorm, LayerNorm, RmsNorm, Activation, Dropout, Pool, Flatten, Embedding,
+                 AddEmbedding, Attention, LatentAttention, Experts, Pick, Memory, Interact, Loss>;
 
 /// A name as model files write it, the layer it stands for, and what that does.
 struct LayerName {

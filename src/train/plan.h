@@ -36,6 +36,9 @@ struct MatMul {
   TensorId right = 0;
   bool right_by_k = false;
   TensorId out = 0;
+  /// Products of one shape in one kernel; the rows of each tensor are divided evenly among them.
+  int groups = 1;
+  bool of_weights = false;  ///< it gives the gradient of a weight
 };
 
 struct Convolve {
@@ -49,6 +52,7 @@ struct Attend {
   bool backward = false;
   bool causal = false;
   std::int64_t sequence = 1, heads = 1, head_size = 1;
+  std::int64_t kv_heads = 1, value_size = 1;
   TensorId query = 0, key = 0, value = 0, out = 0;
   TensorId d_query = 0, d_key = 0, d_value = 0, d_out = 0;
 };
@@ -67,7 +71,8 @@ enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer };
 struct Op {
   Phase phase = Phase::kForward;
   int operation = -1;  ///< operation of the graph; -1: all operations
-  std::variant<MatMul, Convolve, Attend, Streaming> work;
+  bool again = false;  ///< it is part of the forward pass, recomputed in backward
+  std::variant<MatMul, Convolve, Attend, Streaming> work = {};
 };
 
 /// After op `op` of the plan the gradient of `parameter` is complete.
@@ -87,6 +92,16 @@ struct Plan {
   /// The number of ops before the first op of a phase.
   int first_op(Phase phase) const;
 };
+
+/// What one of a product's groups computes.
+struct ProductSize {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+};
+ProductSize size_of(const Plan& plan, const MatMul& product);
+/// The operations of a product, all groups together; a multiply-add is two.
+double flops_of(const Plan& plan, const MatMul& product);
 
 Plan make_plan(const Graph& graph, const Recipe& recipe);
 

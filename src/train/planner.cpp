@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "train/fusion.h"
+#include "train/recompute.h"
 
 namespace infold::train {
 
@@ -23,20 +24,35 @@ Planner::Planner(const Graph& graph, const Recipe& recipe)
       kept_(graph.operations.size()) {
   plan_.recipe = recipe;
   for (const Parameter& p : graph.parameters) plan_.parameter_elements.push_back(p.elements());
+  outlives_.resize(graph.values.size());
+  std::vector<int> made_in(graph.values.size(), -1);  // repetition
   for (const Operation& op : graph.operations) {
     for (const ParameterId p : op.parameters) ++uses_[static_cast<std::size_t>(p)];
+    made_in[static_cast<std::size_t>(op.output)] = op.repetition;
+    for (const ValueId v : op.inputs) {
+      if (made_in[static_cast<std::size_t>(v)] != op.repetition)
+        outlives_[static_cast<std::size_t>(v)] = true;
+    }
   }
 }
 
 Plan Planner::run() {
-  const auto groups = fuse(graph_, recipe_.fusion);
-  for (const auto& group : groups) forward(group);
+  const bool recompute = recipe_.recompute != Recompute::kNone;
+  groups_ = fuse(graph_, recipe_.fusion, recompute);
+  for (const auto& group : groups_) forward(group);
   phase_ = Phase::kBackward;
-  for (auto group = groups.rbegin(); group != groups.rend(); ++group) backward(*group);
+  int repetition = -1;
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    const int of = operation(group->back()).repetition;
+    if (recompute && of >= 0 && of != repetition) run_again(of);
+    repetition = of;
+    backward(*group);
+  }
   phase_ = Phase::kOptimizer;
   current_ = -1;
   optimize();
   plan_.gradients = weight_gradients_;
+  if (recompute) drop_unread(plan_);
   return std::move(plan_);
 }
 
@@ -89,15 +105,11 @@ TensorId Planner::gradient(ParameterId p) {
 }
 
 void Planner::emit(decltype(Op::work) work) {
-  plan_.ops.push_back({phase_, current_, std::move(work)});
+  plan_.ops.push_back({phase_, current_, again_, std::move(work)});
 }
 
 void Planner::stream(std::vector<TensorId> reads, std::vector<TensorId> writes, double ops) {
   emit(Streaming{{{std::move(reads), std::move(writes), ops}}});
-}
-
-void Planner::product(TensorId left, bool left_by_k, TensorId right, bool right_by_k, TensorId out) {
-  emit(MatMul{left, left_by_k, right, right_by_k, out});
 }
 
 /// Treats all parameters as one tensor: libraries process lists of tensors with few kernels.
@@ -108,7 +120,7 @@ void Planner::optimize() {
   // They are parts, because weights and gradients are counted one by one.
   const TensorId g = all(Role::kPart, recipe_.gradient_bytes());
   const TensorId w = all(Role::kPart, recipe_.weight_bytes());
-  const bool master = recipe_.numbers == Numbers::kBf16;
+  const bool master = recipe_.has_master();
   const TensorId p = master ? all(Role::kOptimizer, 4) : w;
   const TensorId m = all(Role::kOptimizer, 4);
   const bool adam = recipe_.optimizer == Optimizer::kAdam;
@@ -192,6 +204,19 @@ Touched touched(const Op& op) {
 int Plan::first_op(Phase phase) const {
   const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.phase == phase; });
   return static_cast<int>(first - ops.begin());
+}
+
+ProductSize size_of(const Plan& plan, const MatMul& p) {
+  const TensorSpec& left = plan.tensors[static_cast<std::size_t>(p.left)];
+  const TensorSpec& right = plan.tensors[static_cast<std::size_t>(p.right)];
+  return {.m = p.left_by_k ? left.cols : left.rows / p.groups,
+          .n = p.right_by_k ? right.cols : right.rows / p.groups,
+          .k = p.left_by_k ? left.rows / p.groups : left.cols};
+}
+
+double flops_of(const Plan& plan, const MatMul& p) {
+  const ProductSize s = size_of(plan, p);
+  return 2.0 * p.groups * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
 }
 
 std::vector<TensorId> reads_of(const Op& op) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -35,17 +36,34 @@ class Planner {
   // Kernels.
   void emit(decltype(Op::work) work);
   void stream(std::vector<TensorId> reads, std::vector<TensorId> writes, double ops = 1);
-  void product(TensorId left, bool left_by_k, TensorId right, bool right_by_k, TensorId out);
+
+  // Linear maps. Those of several experts are one kernel.
+  /// What a product reads: a tensor and, in 8 bits, a copy whose columns are in the place of its rows.
+  struct Operands {
+    TensorId straight = kNone;
+    TensorId turned = kNone;
+  };
+  bool eight_bit(ParameterId weight) const;
+  int groups_of(ParameterId weight) const;
+  Operands cast(TensorId t, int groups);
+  void forward_linear(ParameterId weight, TensorId in, TensorId out);
+  /// The gradient of the input, given that of the output.
+  void data_gradient(ParameterId weight, TensorId out, TensorId in);
+  /// The gradients of the weight and the bias; `out` is the gradient of the output.
+  void weight_gradient(ParameterId weight, TensorId in, TensorId out);
+  void bias_gradient(ParameterId bias, TensorId out);
 
   // Forward.
   void forward(const std::vector<int>& group);
   void forward_pointwise(const std::vector<int>& group);
   void forward_layer(const Operation& op);
-  void forward_linear(ParameterId weight, TensorId in, TensorId out) {
-    product(in, false, this->weight(weight), false, out);
-  }
   void forward_attention(const Operation& op, const Attention& l);
-  void turn(TensorId t);  ///< rotary positions
+  void forward_latent(const Operation& op, const LatentAttention& l);
+  void forward_experts(const Operation& op, const Experts& l);
+  void activate_experts();  ///< the gated activation inside the experts
+  void turn(TensorId t);    ///< rotary positions
+  /// A normalisation inside a layer: each row, or each head of one, by itself.
+  TensorId forward_norm(TensorId x);
   void forward_loss(const Operation& op);
   void forward_pool(const Operation& op, const Pool& l);
 
@@ -54,13 +72,16 @@ class Planner {
   void backward_pointwise(const std::vector<int>& group);
   void backward_layer(const Operation& op);
   void backward_attention(const Operation& op, const Attention& l);
+  void backward_latent(const Operation& op, const LatentAttention& l);
+  void backward_experts(const Operation& op, const Experts& l);
+  /// Also gives the gradient of its scale.
+  TensorId backward_norm(ParameterId scale, TensorId x, TensorId dy);
+  /// Attention sums the gradient of queries in fp32; this is the same in the type of the others.
+  TensorId narrow(TensorId sum);
   void backward_loss(const Operation& op);
   void backward_pool(const Operation& op, const Pool& l);
   void backward_conv(const Operation& op, const Conv& l);
   void backward_embedding(const Operation& op, ParameterId table);
-  /// The gradients of the weight and the bias of a linear map; `out` is the gradient of its output.
-  void weight_gradient(ParameterId weight, TensorId in, TensorId out);
-  void bias_gradient(ParameterId bias, TensorId out);
   /// Where a product leaves the gradient of a weight, and what brings it from there to its final place.
   TensorId raw_gradient(ParameterId p);
   void settle_gradient(ParameterId p, TensorId raw);
@@ -77,6 +98,11 @@ class Planner {
   void gave(ParameterId p);
 
   void optimize();
+
+  // Recomputation.
+  /// Runs what the forward pass of a repetition has not kept, before its backward.
+  void run_again(int repetition);
+  bool runs_again(const std::vector<int>& group) const;
 
   Convolve convolve(const Operation& op, const Conv& l, Convolve::Way way, TensorId in, TensorId out,
                     TensorId filter) const;
@@ -95,6 +121,10 @@ class Planner {
   std::vector<bool> to_add_;                 // by parameter: the part of its gradient that exists already
   std::vector<int> uses_;                    // by parameter: gradients that are still to come
   std::vector<std::vector<TensorId>> kept_;  // by operation: what backward needs besides values
+  std::vector<std::vector<int>> groups_;     // operations that become one kernel
+  std::vector<bool> outlives_;               // by value: it is used outside the repetition that makes it
+  std::map<TensorId, Operands> casts_;       // 8-bit copies that exist already
+  bool again_ = false;                       // a forward pass is being repeated
 };
 
 }  // namespace infold::train

@@ -30,40 +30,6 @@ void Planner::gave(ParameterId p) {
     plan_.ready.push_back({p, static_cast<int>(plan_.ops.size()) - 1});
 }
 
-/// In mixed precision a product writes 16 bits; frameworks cast them to the type of the weight afterwards.
-TensorId Planner::raw_gradient(ParameterId p) {
-  const bool again = added(p);
-  const TensorId g = gradient(p);
-  const bool cast = recipe_.casts_weights() && !fused();
-  to_add_[static_cast<std::size_t>(p)] = again;
-  return cast || again ? like(g, cast ? recipe_.activation_bytes() : spec(g).element_bytes) : g;
-}
-
-void Planner::settle_gradient(ParameterId p, TensorId raw) {
-  const TensorId g = gradient(p);
-  if (to_add_[static_cast<std::size_t>(p)]) {
-    stream({raw, g}, {g});
-  } else if (raw != g) {
-    stream({raw}, {g});
-  }
-  gave(p);
-}
-
-void Planner::weight_gradient(ParameterId p, TensorId in, TensorId out) {
-  const TensorId raw = raw_gradient(p);
-  product(out, true, in, true, raw);
-  settle_gradient(p, raw);
-}
-
-void Planner::bias_gradient(ParameterId bias, TensorId out) {
-  if (!fused()) {
-    stream({out}, {gradient(bias)});
-  } else {
-    gradient(bias);  // the product that reads the same data sums it
-  }
-  gave(bias);
-}
-
 void Planner::backward_layer(const Operation& op) {
   if (op.as<Loss>() != nullptr) return backward_loss(op);
   const TensorId dy = taken(op.output);
@@ -73,7 +39,7 @@ void Planner::backward_layer(const Operation& op) {
   } else if (const auto* linear = op.as<Linear>()) {
     if (wants_gradient(in)) {
       const TensorId dx = like(value(in));
-      product(dy, false, weight(op.parameters[0]), true, dx);
+      data_gradient(op.parameters[0], dy, dx);
       give(in, dx);
     }
     weight_gradient(op.parameters[0], value(in), dy);
@@ -93,6 +59,10 @@ void Planner::backward_layer(const Operation& op) {
     give(in, dy);
   } else if (const auto* attention = op.as<Attention>()) {
     backward_attention(op, *attention);
+  } else if (const auto* latent = op.as<LatentAttention>()) {
+    backward_latent(op, *latent);
+  } else if (const auto* experts = op.as<Experts>()) {
+    backward_experts(op, *experts);
   } else if (op.as<Pick>() != nullptr) {
     const TensorId dx = like(value(in));
     const TensorSpec s = spec(dy);
@@ -148,67 +118,6 @@ void Planner::backward_embedding(const Operation& op, ParameterId table) {
   if (!again) stream({}, {g});
   stream({dy, rows}, {rows});
   gave(table);
-}
-
-void Planner::backward_attention(const Operation& op, const Attention& l) {
-  const auto& kept = kept_[static_cast<std::size_t>(current_)];
-  const Shape& shape = graph_.shape(op.inputs[0]);
-  const std::int64_t d = shape.channels;
-  const std::size_t stride = l.bias ? 2 : 1;
-  const std::size_t last = op.parameters.size() - stride;
-  const TensorId dy = taken(op.output);
-  const TensorId mixed = kept[3];
-  // The projection of the output.
-  const TensorId d_mixed = like(mixed);
-  product(dy, false, weight(op.parameters[last]), true, d_mixed);
-  weight_gradient(op.parameters[last], mixed, dy);
-  if (l.bias) bias_gradient(op.parameters[last + 1], dy);
-  // Attention. The gradient of the queries is summed in fp32 and then cast to the type of the others.
-  const TensorId sum = like(mixed, 4);
-  const TensorId dk = like(mixed);
-  const TensorId dv = like(mixed);
-  emit(Attend{.backward = true,
-              .causal = l.causal,
-              .sequence = shape.height,
-              .heads = l.heads,
-              .head_size = d / l.heads,
-              .query = kept[0],
-              .key = kept[1],
-              .value = kept[2],
-              .out = mixed,
-              .d_query = sum,
-              .d_key = dk,
-              .d_value = dv,
-              .d_out = d_mixed});
-  TensorId dq = sum;
-  if (recipe_.activation_bytes() != 4) {
-    dq = like(mixed);
-    stream({sum}, {dq});
-  }
-  if (l.rotary) {
-    turn(dq);
-    turn(dk);
-  }
-  // The projections of the input.
-  if (l.joined) {
-    const TensorSpec third = spec(dk);
-    const TensorId all = tensor(Role::kPart, third.rows, 3 * third.cols, third.element_bytes);
-    const TensorId dx = like(value(op.inputs[0]));
-    product(all, false, weight(op.parameters[0]), true, dx);
-    give(op.inputs[0], dx);
-    weight_gradient(op.parameters[0], value(op.inputs[0]), all);
-    if (l.bias) bias_gradient(op.parameters[1], all);
-    return;
-  }
-  const std::array<TensorId, 3> gradients = {dq, dk, dv};
-  for (std::size_t i = 3; i-- > 0;) {
-    const ValueId from = op.inputs[l.cross && i > 0 ? 1 : 0];
-    const TensorId dx = like(value(from));
-    product(gradients[i], false, weight(op.parameters[i * stride]), true, dx);
-    give(from, dx);
-    weight_gradient(op.parameters[i * stride], value(from), gradients[i]);
-    if (l.bias) bias_gradient(op.parameters[i * stride + 1], gradients[i]);
-  }
 }
 
 void Planner::backward_loss(const Operation& op) {

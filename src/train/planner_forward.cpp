@@ -48,6 +48,10 @@ void Planner::forward_layer(const Operation& op) {
     stream({in}, {out});
   } else if (const auto* attention = op.as<Attention>()) {
     forward_attention(op, *attention);
+  } else if (const auto* latent = op.as<LatentAttention>()) {
+    forward_latent(op, *latent);
+  } else if (const auto* experts = op.as<Experts>()) {
+    forward_experts(op, *experts);
   } else if (op.as<Pick>() != nullptr) {
     const TensorSpec s = spec(out);
     stream({tensor(Role::kPart, s.rows, s.cols, s.element_bytes)}, {out});
@@ -69,54 +73,6 @@ void Planner::forward_pool(const Operation& op, const Pool& l) {
     return stream({in}, {out, kept_[static_cast<std::size_t>(current_)][0]}, 4);
   }
   stream({in}, {out}, 4);
-}
-
-/// Rotates queries and keys by their position: both halves times a cosine and a sine, exchanged and added.
-void Planner::turn(TensorId t) {
-  if (fused()) return stream({t}, {t}, 4);
-  const TensorId exchanged = like(t);
-  const TensorId first = like(t);
-  stream({t}, {exchanged});
-  stream({t}, {first});
-  stream({exchanged}, {exchanged});
-  stream({first, exchanged}, {t});
-}
-
-void Planner::forward_attention(const Operation& op, const Attention& l) {
-  const Shape& shape = graph_.shape(op.inputs[0]);
-  const std::int64_t d = shape.channels;
-  const std::int64_t rows = rows_of(op.inputs[0]);
-  const TensorId in = value(op.inputs[0]);
-  const TensorId source = value(op.inputs[l.cross ? 1 : 0]);
-  const TensorId q = passing(rows, d);
-  const TensorId k = passing(rows, d);
-  const TensorId v = passing(rows, d);
-  const int stride = l.bias ? 2 : 1;
-  if (l.joined) {
-    // One product is made; attention reads its three thirds.
-    forward_linear(op.parameters[0], in, tensor(Role::kPart, rows, 3 * d, recipe_.activation_bytes()));
-  } else {
-    forward_linear(op.parameters[0], in, q);
-    forward_linear(op.parameters[static_cast<std::size_t>(stride)], source, k);
-    forward_linear(op.parameters[static_cast<std::size_t>(2 * stride)], source, v);
-  }
-  kept_[static_cast<std::size_t>(current_)] = {q, k, v, passing(rows, d)};
-  if (l.rotary) {
-    turn(q);
-    turn(k);
-  }
-  const TensorId mixed = kept_[static_cast<std::size_t>(current_)][3];
-  emit(Attend{.backward = false,
-              .causal = l.causal,
-              .sequence = shape.height,
-              .heads = l.heads,
-              .head_size = d / l.heads,
-              .query = q,
-              .key = k,
-              .value = v,
-              .out = mixed});
-  const std::size_t last = op.parameters.size() - static_cast<std::size_t>(stride);
-  forward_linear(op.parameters[last], mixed, value(op.output));
 }
 
 void Planner::forward_loss(const Operation& op) {

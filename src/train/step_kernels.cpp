@@ -35,16 +35,18 @@ void StepKernels::add(const MatMul& m) {
   using Kind = gpu::Operand::Kind;
   const gpu::Tensor left = tensor(m.left);
   const gpu::Tensor right = tensor(m.right);
+  const ProductSize size = size_of(plan_, m);
   gpu::Product p;
-  p.m = m.left_by_k ? left.cols() : left.rows();
-  p.k = m.left_by_k ? left.rows() : left.cols();
-  p.n = m.right_by_k ? right.cols() : right.rows();
-  p.precision = plan_.recipe.precision();
+  p.groups = m.groups;
+  p.m = size.m;
+  p.n = size.n;
+  p.k = size.k;
+  p.precision = left.element_bytes() == 1 ? gpu::Precision::kFp8 : plan_.recipe.precision();
   p.left = {m.left_by_k ? Kind::kCols : Kind::kRows, left};
   p.right = {m.right_by_k ? Kind::kCols : Kind::kRows, right};
   p.out = tensor(m.out);
   p.input = left.bytes() + right.bytes();
-  p.flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  p.flops = flops_of(plan_, m);
   kernels_.add(p);
 }
 
@@ -77,6 +79,8 @@ void StepKernels::add(const Attend& a) {
                                  .sequence = a.sequence,
                                  .heads = a.heads,
                                  .head_size = a.head_size,
+                                 .kv_heads = a.kv_heads,
+                                 .value_size = a.value_size,
                                  .precision = plan_.recipe.precision(),
                                  .causal = a.causal};
   gpu::AttentionTensors t{tensor(a.query), tensor(a.key), tensor(a.value), tensor(a.out), {}, {}, {}, {}};

@@ -36,6 +36,37 @@ TEST(Models, HaveThePublishedNumberOfParameters) {
   EXPECT_EQ(graph_of("mlp").parameter_count(), 784 * 4096 + 4096 + 3 * (4096 * 4096 + 4096) + 4096 * 10 + 10);
 }
 
+TEST(Models, OfTransformerFamiliesHaveThePublishedNumberOfParameters) {
+  EXPECT_EQ(graph_of("gpt3-175b").parameter_count(), 174'604'259'328);
+  EXPECT_EQ(graph_of("mpt-125m").parameter_count(), 125'311'488);
+  EXPECT_EQ(graph_of("mpt-350m").parameter_count(), 355'985'408);
+  EXPECT_EQ(graph_of("mpt-760m").parameter_count(), 760'470'528);
+  EXPECT_EQ(graph_of("mpt-1b").parameter_count(), 1'315'950'592);
+  EXPECT_EQ(graph_of("mpt-3b").parameter_count(), 2'651'837'440);
+  EXPECT_EQ(graph_of("mpt-7b").parameter_count(), 6'658'859'008);
+  EXPECT_EQ(graph_of("mpt-13b").parameter_count(), 12'853'954'560);
+  EXPECT_EQ(graph_of("mpt-30b").parameter_count(), 29'975'214'080);
+  EXPECT_EQ(graph_of("mpt-70b").parameter_count(), 64'862'437'376);
+  EXPECT_EQ(graph_of("llama3-8b").parameter_count(), 8'030'261'248);
+  EXPECT_EQ(graph_of("llama3-70b").parameter_count(), 70'553'706'496);
+  EXPECT_EQ(graph_of("llama3-405b").parameter_count(), 405'853'388'800);
+  EXPECT_EQ(graph_of("mixtral-8x7b").parameter_count(), 46'702'792'704);
+  EXPECT_EQ(graph_of("qwen3-30b-a3b").parameter_count(), 30'532'122'624);
+  EXPECT_EQ(graph_of("deepseek-v3").parameter_count(), 671'026'419'200);
+}
+
+TEST(Models, OfRoutedExpertsOnlySomeParametersAreActive) {
+  EXPECT_EQ(graph_of("mixtral-8x7b").active_parameter_count(), 12'879'925'248);
+  EXPECT_EQ(graph_of("qwen3-30b-a3b").active_parameter_count(), 3'353'032'704);
+  EXPECT_EQ(graph_of("deepseek-v3").active_parameter_count(), 37'552'297'472);
+  EXPECT_EQ(graph_of("llama3-8b").active_parameter_count(), 8'030'261'248);
+}
+
+TEST(Models, LearnedPositionsOfMptGrowWithTheSequence) {
+  EXPECT_EQ(graph_of("mpt-3b", 4096).parameter_count(), 2'657'080'320);
+  EXPECT_EQ(graph_of("mpt-13b", 4096).parameter_count(), 12'864'440'320);
+}
+
 TEST(Models, NeedThePublishedOperations) {
   EXPECT_NEAR(graph_of("resnet50").forward_flops(), 8.18e9, 0.01e9);
   EXPECT_NEAR(graph_of("vgg16").forward_flops(), 30.94e9, 0.01e9);
@@ -58,7 +89,7 @@ TEST(Models, NeedThePublishedOperationsPerTokenAndLayer) {
 TEST(Models, EveryPresetLoadsAndSaysWhatItIs) {
   const auto models = list_models();
   EXPECT_EQ(models.size(), preset_names(FileKind::kModel).size());
-  EXPECT_EQ(models.size(), 12U);
+  EXPECT_EQ(models.size(), 28U);
   for (const PresetInfo& m : models) EXPECT_FALSE(m.summary.empty()) << m.name;
 }
 
@@ -104,6 +135,25 @@ TEST_F(ModelFiles, AreRefusedWhenPathsDoNotFit) {
                                  "kind: model\ninput: {features: 8}\nlayers:\n  - residual:\n"
                                  "      - linear: {out: 4}\n  - loss\n");
   EXPECT_EQ(error(load_model(path)), "m.yaml:4:5: the paths do not fit together: 4 and 8");
+}
+
+TEST_F(ModelFiles, AreRefusedWhenHeadsOrExpertsDoNotFit) {
+  const auto why = [&](const std::string& layer) {
+    const std::string path = write("m.yaml",
+                                   "kind: model\ninput: {tokens: 8}\nlayers:\n"
+                                   "  - embedding: {rows: 16, width: 64}\n  - " +
+                                       layer + "\n  - linear: {out: 16}\n  - loss\n");
+    return error(load_model(path));
+  };
+  EXPECT_EQ(why("attention: {heads: 8, kv_heads: 3}"),
+            "m.yaml:5:5: 8 heads can not share 3 heads of keys and values evenly");
+  EXPECT_EQ(why("attention: {heads: 6}"), "m.yaml:5:5: a width of 64 can not be shared by 6 heads");
+  EXPECT_EQ(why("experts: {count: 4, top: 5, inner: 32}"),
+            "m.yaml:5:5: a token can not be sent to 5 of 4 experts");
+  EXPECT_EQ(why("experts: {count: 4, inner: 32}"), "m.yaml:5:5: experts needs 'top'");
+  EXPECT_EQ(why("latent-attention: {heads: 4, plain_size: 16, rotary_size: 8, value_size: 16}"),
+            "m.yaml:5:5: latent-attention needs 'kv_rank'");
+  EXPECT_EQ(why("add-embedding: {positions: false}"), "m.yaml:5:5: add-embedding: segments need 'rows'");
 }
 
 TEST_F(ModelFiles, AnErrorInABasesBlockIsReportedThere) {

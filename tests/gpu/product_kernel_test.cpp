@@ -24,6 +24,66 @@ TEST(ProductKernel, ReadsEachTilesOperandsAndWritesTheResultOnce) {
   EXPECT_DOUBLE_EQ(b.list.flops(), 2.0 * 512 * 256 * 1024);
 }
 
+/// Three products in one kernel, each tensor with the rows of all of them.
+Product grouped(Bench& b, Operand::Kind left, Operand::Kind right, const Tensor& x, const Tensor& y) {
+  const auto rows = Operand::Kind::kRows;
+  Product p;
+  p.groups = 3;
+  p.m = left == rows ? x.rows() / 3 : x.cols();
+  p.k = left == rows ? x.cols() : x.rows() / 3;
+  p.n = right == rows ? y.rows() / 3 : y.cols();
+  p.left = {left, x};
+  p.right = {right, y};
+  p.out = b.tensor(3 * p.m, p.n);
+  p.input = x.bytes() + y.bytes();
+  return p;
+}
+
+TEST(ProductKernel, GroupsTouchEveryRowOfTheirTensorsOnceHoweverTheyLie) {
+  constexpr auto kRows = Operand::Kind::kRows;
+  constexpr auto kCols = Operand::Kind::kCols;
+  for (const auto& [left, right] :
+       {std::pair(kRows, kRows), std::pair(kRows, kCols), std::pair(kCols, kCols)}) {
+    Bench b{GpuSpec{}};
+    // Of each group: 128 x 64 times 64 x 128.
+    const Tensor x = left == kRows ? b.tensor(3 * 128, 64) : b.tensor(3 * 64, 128);
+    const Tensor y = right == kRows ? b.tensor(3 * 128, 64) : b.tensor(3 * 64, 128);
+    b.list.add(grouped(b, left, right, x, y), kPlan);
+    b.run();
+    EXPECT_EQ(b.list[0].grid(), 3);
+    EXPECT_EQ(b.traffic().l2_read, 3u * 256 * 64 * 2);
+    EXPECT_EQ(b.traffic().hbm_read, 3u * 256 * 64 * 2) << "no group reads what another one reads";
+    EXPECT_EQ(b.traffic().l2_written, 3u * 128 * 128 * 2);
+  }
+}
+
+TEST(ProductKernel, SplitGroupsAddUpTheirOwnParts) {
+  Bench b{GpuSpec{}};
+  TilePlan plan = kPlan;
+  plan.split = 2;
+  constexpr auto kRows = Operand::Kind::kRows;
+  b.list.add(grouped(b, kRows, kRows, b.tensor(3 * 128, 1024), b.tensor(3 * 128, 1024)), plan);
+  b.run();
+  EXPECT_EQ(b.list[0].grid(), 6);
+  EXPECT_EQ(b.traffic().l2_read, 3u * (256 * 1024 * 2 + 128 * 128 * 2 * 4));
+  EXPECT_EQ(b.traffic().l2_written, 3u * 128 * 128 * (2 * 4 + 2));
+}
+
+TEST(ProductKernel, EightBitsTakeHalfTheTimeAndBytesAndGiveSixteen) {
+  GpuSpec spec;
+  spec.sm.matrix8 = 2 * spec.sm.matrix16;
+  Bench wide(spec);
+  wide.list.add(product(wide, 4096, 4096, 4096));
+  Bench narrow(spec);
+  narrow.list.add(matrix_product(narrow.tensor(4096, 4096, 1), narrow.tensor(4096, 4096, 1),
+                                 narrow.tensor(4096, 4096), Precision::kFp8));
+  const double ratio = narrow.run().in_us() / wide.run().in_us();
+  EXPECT_GT(ratio, 0.48);
+  EXPECT_LT(ratio, 0.62);
+  EXPECT_LT(narrow.traffic().hbm_read, wide.traffic().hbm_read * 6 / 10);
+  EXPECT_EQ(narrow.traffic().l2_written, 4096u * 4096 * 2);
+}
+
 TEST(ProductKernel, EdgesAreNotRoundedUp) {
   Bench b{GpuSpec{}};
   b.list.add(product(b, 200, 72, 100), kPlan);

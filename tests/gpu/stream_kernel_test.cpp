@@ -94,6 +94,33 @@ TEST(Attention, MovesQueriesAndResultsOnceAndKeysForEveryTileOfQueries) {
   EXPECT_DOUBLE_EQ(b.list.flops(), 4.0 * 2 * 4 * 512 * 512 * 64);
 }
 
+TEST(Attention, HeadsThatShareKeysFetchThemOnceAndWriteTheirOwnGradients) {
+  const Attention a{.batch = 2, .sequence = 512, .heads = 8, .head_size = 64, .kv_heads = 2};
+  const std::uint64_t one = 2u * 512 * 64 * 2;  // a head
+  Bench forward{GpuSpec{}};
+  forward.list.add(a, attention_tensors(forward.core.addresses(), a), false);
+  forward.run();
+  EXPECT_EQ(forward.traffic().hbm_read, (8 + 2 + 2) * one);
+  EXPECT_EQ(forward.traffic().l2_read, 8 * one + 2 * 4 * 8 * one) << "every head walks along its keys";
+  Bench backward{GpuSpec{}};
+  backward.list.add(a, attention_tensors(backward.core.addresses(), a), true);
+  backward.run();
+  EXPECT_EQ(backward.traffic().hbm_read, (8 + 8 + 2 + 2) * one)
+      << "queries, gradients of results, keys, values";
+  EXPECT_EQ(backward.traffic().l2_written, 2 * 8 * one + 4 * 8 * 2 * one)
+      << "keys', values', queries' in fp32";
+}
+
+TEST(Attention, ValuesMayBeNarrowerThanKeys) {
+  const Attention a{.batch = 1, .sequence = 256, .heads = 4, .head_size = 192, .value_size = 128};
+  Bench b{GpuSpec{}};
+  b.list.add(a, attention_tensors(b.core.addresses(), a), false);
+  b.run();
+  EXPECT_EQ(b.traffic().l2_written, 256u * 4 * 128 * 2);
+  EXPECT_DOUBLE_EQ(b.list.flops(), 2.0 * 4 * 256 * 256 * (192 + 128));
+  EXPECT_DOUBLE_EQ(a.flops(true), 2.0 * 4 * 256 * 256 * (3 * 192 + 2 * 128));
+}
+
 struct Flag final : sim::Handler {
   void handle(std::uint32_t) override { ++count; }
   int count = 0;

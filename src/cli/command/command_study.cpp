@@ -77,6 +77,7 @@ sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& 
        .dtype = std::string(sim::name_of(c.recipe.numbers)),
        .fusion = std::string(sim::name_of(c.recipe.fusion)),
        .optimizer = std::string(sim::name_of(c.recipe.optimizer)),
+       .recompute = std::string(sim::name_of(c.recipe.recompute)),
        .sync = std::string(sim::name_of(one.step.sync.kind)),
        .overlap = true,
        .method = {}});

@@ -42,6 +42,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
                                    .dtype = args.dtype,
                                    .fusion = args.fusion,
                                    .optimizer = args.optimizer,
+                                   .recompute = args.recompute,
                                    .result = result,
                                    .wall_s = watch.seconds()};
   print(args.json ? report::train_json(report) : report::train_text(report));

@@ -12,10 +12,14 @@ constexpr double kSoftmaxOps = 14;
 
 AttentionTensors attention_tensors(AddressSpace& addresses, const Attention& a) {
   const std::int64_t rows = a.batch * a.sequence;
-  const std::int64_t cols = a.heads * a.head_size;
+  const std::int64_t kv_heads = a.heads / a.sharing();
   const int e = element_bytes(a.precision);
-  const auto make = [&](int bytes) { return addresses.tensor(rows, cols, bytes); };
-  return {make(e), make(e), make(e), make(e), make(4), make(e), make(e), make(e)};
+  const auto make = [&](std::int64_t heads, std::int64_t size, int bytes) {
+    return addresses.tensor(rows, heads * size, bytes);
+  };
+  return {make(a.heads, a.head_size, e), make(kv_heads, a.head_size, e), make(kv_heads, a.values(), e),
+          make(a.heads, a.values(), e),  make(a.heads, a.head_size, 4),  make(a.heads, a.head_size, e),
+          make(a.heads, a.values(), e),  make(a.heads, a.values(), e)};
 }
 
 AttentionKernel::AttentionKernel(Core& core, const Attention& attention, const AttentionTensors& tensors,
@@ -27,22 +31,22 @@ AttentionKernel::AttentionKernel(Core& core, const Attention& attention, const A
       tiles_((attention.sequence + kTile - 1) / kTile) {
   const SmSpec& sm = core.spec().sm;
   const auto side = static_cast<double>(std::min(kTile, attention.sequence));
-  const double d = static_cast<double>(attention.head_size);
+  const auto both = static_cast<double>(attention.head_size + attention.values());
   const double e = element_bytes(attention.precision);
-  const double products = backward ? 5 : 2;
-  const double matrix = products * 2 * side * side * d / matrix_ops(sm, attention.precision);
+  const double matrix = attention.features(backward) * 2 * side * side / matrix_ops(sm, attention.precision);
   const double softmax = side * side * kSoftmaxOps / sm.vector32;
   const double port = static_cast<double>(core.spec().sm_port.count());
   pace_ = {.matrix = clocks(matrix, sm.matrix_clock),
            .issue = clocks(sm.slab_issue, sm.matrix_clock),
            .sync = clocks(sm.slab_sync + softmax, sm.matrix_clock),
-           .load_port = clocks(2 * side * d * e / port, sm.matrix_clock),
-           .store_port = clocks((backward ? 2 : 1) * side * d * e / port, sm.matrix_clock)};
+           .load_port = clocks(side * both * e / port, sm.matrix_clock),
+           .store_port = clocks(side * (backward ? both : static_cast<double>(attention.values())) * e / port,
+                                sm.matrix_clock)};
 }
 
 Launch AttentionKernel::launch() {
-  const std::int64_t shared =
-      (stages_ * 2 + 2) * kTile * attention_.head_size * element_bytes(attention_.precision);
+  const std::int64_t shared = (stages_ + 1) * kTile * (attention_.head_size + attention_.values()) *
+                              element_bytes(attention_.precision);
   return {.work = this,
           .workgroups = static_cast<int>(attention_.batch * attention_.heads * tiles_),
           .footprint = {.threads = 256,
@@ -57,19 +61,20 @@ void AttentionKernel::assign(Workgroup& w) {
   w.from = image * attention_.sequence;
   w.row = w.from + tile * kTile;
   w.to = w.from + attention_.sequence;
-  w.col = head * attention_.head_size;
+  w.col = head;
   // With a causal mask, queries walk up to their own keys, and keys begin at their own queries.
   w.first_slab = attention_.causal && backward_ ? tile : 0;
   const std::int64_t end = attention_.causal && !backward_ ? tile + 1 : tiles_;
   w.slabs = static_cast<int>(end - w.first_slab);
 }
 
-sim::Time AttentionKernel::move(const Tensor& t, std::int64_t row, std::int64_t rows, std::int64_t col,
-                                Way way, sim::Time now) {
+sim::Time AttentionKernel::move(const Tensor& t, std::int64_t row, std::int64_t rows, std::int64_t head,
+                                std::int64_t size, Way way, sim::Time now) {
   sim::Time done = now;
+  const std::int64_t col = head * size;
   const std::int64_t bh = t.block_rows();
   const std::int64_t bw = t.block_cols();
-  const std::int64_t col_end = col + attention_.head_size;
+  const std::int64_t col_end = col + size;
   for (std::int64_t i = row / bh; i * bh < row + rows; ++i) {
     const std::int64_t high = std::min(row + rows, (i + 1) * bh) - std::max(row, i * bh);
     for (std::int64_t j = col / bw; j * bw < col_end; ++j) {
@@ -87,22 +92,30 @@ sim::Time AttentionKernel::load(Workgroup& w, int slab, sim::Time now) {
   const std::int64_t row = w.from + (w.first_slab + slab) * kTile;
   const std::int64_t rows = std::min(kTile, w.to - row);
   const std::int64_t own = std::min(kTile, w.to - w.row);
+  const std::int64_t size = attention_.head_size;
+  const std::int64_t values = attention_.values();
+  const std::int64_t shared = w.col / attention_.sharing();
   sim::Time ready = now;
   if (slab == 0) {  // what the workgroup holds for the whole loop
-    ready = move(backward_ ? t_.key : t_.query, w.row, own, w.col, Way::kRead, now);
-    if (backward_) ready = sim::max(ready, move(t_.value, w.row, own, w.col, Way::kRead, now));
+    ready =
+        move(backward_ ? t_.key : t_.query, w.row, own, backward_ ? shared : w.col, size, Way::kRead, now);
+    if (backward_) ready = sim::max(ready, move(t_.value, w.row, own, shared, values, Way::kRead, now));
   }
-  ready = sim::max(ready, move(backward_ ? t_.query : t_.key, row, rows, w.col, Way::kRead, now));
-  ready = sim::max(ready, move(backward_ ? t_.d_out : t_.value, row, rows, w.col, Way::kRead, now));
-  if (backward_) move(t_.d_query, row, rows, w.col, Way::kWrite, now);
-  return ready;
+  if (backward_) {
+    ready = sim::max(ready, move(t_.query, row, rows, w.col, size, Way::kRead, now));
+    ready = sim::max(ready, move(t_.d_out, row, rows, w.col, values, Way::kRead, now));
+    move(t_.d_query, row, rows, w.col, size, Way::kWrite, now);
+    return ready;
+  }
+  ready = sim::max(ready, move(t_.key, row, rows, shared, size, Way::kRead, now));
+  return sim::max(ready, move(t_.value, row, rows, shared, values, Way::kRead, now));
 }
 
 sim::Time AttentionKernel::store(Workgroup& w, sim::Time now) {
   const std::int64_t own = std::min(kTile, w.to - w.row);
-  if (!backward_) return move(t_.out, w.row, own, w.col, Way::kWrite, now);
-  return sim::max(move(t_.d_key, w.row, own, w.col, Way::kWrite, now),
-                  move(t_.d_value, w.row, own, w.col, Way::kWrite, now));
+  if (!backward_) return move(t_.out, w.row, own, w.col, attention_.values(), Way::kWrite, now);
+  return sim::max(move(t_.d_key, w.row, own, w.col, attention_.head_size, Way::kWrite, now),
+                  move(t_.d_value, w.row, own, w.col, attention_.values(), Way::kWrite, now));
 }
 
 }  // namespace infold::gpu

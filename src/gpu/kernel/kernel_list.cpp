@@ -16,7 +16,7 @@ TilePlan KernelList::add(const Product& product, const TilePlan& plan) {
   std::vector<Tensor> partials;
   if (plan.split > 1) {
     for (int i = 0; i < plan.split; ++i)
-      partials.push_back(core_.addresses().tensor(product.m, product.n, 4));
+      partials.push_back(core_.addresses().tensor(product.groups * product.m, product.n, 4));
   }
   kernels_.push_back(std::make_unique<ProductKernel>(core_, product, plan, partials));
   if (plan.split > 1) elementwise(std::move(partials), {product.out}, plan.split);

@@ -21,7 +21,8 @@ Window window_of(const Conv& c) {
 
 ConvTensors conv_tensors(AddressSpace& addresses, const Conv& c, Precision precision) {
   const int e = element_bytes(precision);
-  return {addresses.tensor(c.pixels(), c.channels, e), addresses.tensor(c.out_pixels(), c.filters, e),
+  return {addresses.tensor(c.pixels(), c.channels, e),
+          addresses.tensor(c.out_pixels(), c.filters, result_bytes(precision)),
           addresses.tensor(c.filters, c.size * c.size * c.channels, e)};
 }
 

@@ -9,14 +9,17 @@
 
 namespace infold::gpu {
 
+/// With several groups (routed experts), products of one shape make up one kernel: the rows of each tensor
+/// are divided evenly among them, and m, n and k are those of one.
 struct Product {
+  std::int64_t groups = 1;
   std::int64_t m = 1;
   std::int64_t n = 1;
   std::int64_t k = 1;
   Precision precision = Precision::kFp16;
   Operand left;
   Operand right;
-  Tensor out;        ///< m x n
+  Tensor out;        ///< m x n, for each group
   sim::Bytes input;  ///< bytes of both operands, each counted once
   double flops = 0;
 };

@@ -33,14 +33,14 @@ ProductKernel::ProductKernel(Core& core, const Product& product, const TilePlan&
 
 Launch ProductKernel::launch() {
   return {.work = this,
-          .workgroups = static_cast<int>(down_ * across_ * plan_.split),
+          .workgroups = static_cast<int>(down_ * across_ * product_.groups * plan_.split),
           .footprint = plan_.footprint(product_.precision)};
 }
 
 void ProductKernel::assign(Workgroup& w) {
   const std::int64_t tiles = down_ * across_;
   const std::int64_t tile = w.index % tiles;
-  const std::int64_t part = w.index / tiles;
+  const std::int64_t part = w.index / (tiles * product_.groups);
   const std::int64_t band = tile / (group_ * across_);
   const std::int64_t high = std::min(group_, down_ - band * group_);
   const std::int64_t within = tile - band * group_ * across_;
@@ -60,22 +60,34 @@ sim::Time ProductKernel::load(Workgroup& w, int slab, sim::Time now) {
   // Workgroups one below the other share the right operand; in a cluster each loads its part for all of them.
   const int cluster = down_ % core_.spec().sm.cluster == 0 ? core_.spec().sm.cluster : 1;
   MemorySystem& memory = core_.memory();
-  const sim::Time left = product_.left.read(memory, actor_, w.row, rows, k, depth, w.from, w.to, 0, 1, now);
+  // A group's rows follow those of the groups before it; they are the outer dimension, or k.
+  const std::int64_t group = group_of(w);
+  const auto outer_from = [group](const Operand& o, std::int64_t extent) {
+    return o.kind() == Operand::Kind::kRows ? group * extent : 0;
+  };
+  const auto k_from = [&](const Operand& o) {
+    return o.kind() == Operand::Kind::kCols ? group * product_.k : 0;
+  };
+  const sim::Time left = product_.left.read(memory, actor_, w.row + outer_from(product_.left, product_.m),
+                                            rows, k + k_from(product_.left), depth, w.from, w.to, 0, 1, now);
   const sim::Time right =
-      product_.right.read(memory, actor_, w.col, cols, k, depth, 0, 0, w.index % cluster, cluster, now);
+      product_.right.read(memory, actor_, w.col + outer_from(product_.right, product_.n), cols,
+                          k + k_from(product_.right), depth, 0, 0, w.index % cluster, cluster, now);
   return sim::max(left, right);
 }
 
 sim::Time ProductKernel::store(Workgroup& w, sim::Time now) {
-  const std::int64_t part = w.index / (down_ * across_);
+  const std::int64_t part = w.index / (down_ * across_ * product_.groups);
+  const std::int64_t above = group_of(w) * product_.m;
   const Tensor& to = plan_.split > 1 ? partials_[static_cast<std::size_t>(part)] : product_.out;
-  const std::int64_t row_end = std::min(w.row + plan_.m, product_.m);
+  const std::int64_t row = above + w.row;
+  const std::int64_t row_end = above + std::min(w.row + plan_.m, product_.m);
   const std::int64_t col_end = std::min(w.col + plan_.n, product_.n);
   sim::Time taken = now;
   const std::int64_t bh = to.block_rows();
   const std::int64_t bw = to.block_cols();
-  for (std::int64_t i = w.row / bh; i * bh < row_end; ++i) {
-    const std::int64_t rows = std::min(row_end, (i + 1) * bh) - std::max(w.row, i * bh);
+  for (std::int64_t i = row / bh; i * bh < row_end; ++i) {
+    const std::int64_t rows = std::min(row_end, (i + 1) * bh) - std::max(row, i * bh);
     for (std::int64_t j = w.col / bw; j * bw < col_end; ++j) {
       const std::int64_t cols = std::min(col_end, (j + 1) * bw) - std::max(w.col, j * bw);
       taken = sim::max(

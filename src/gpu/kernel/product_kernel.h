@@ -9,8 +9,8 @@ namespace infold::gpu {
 
 class ProductKernel final : public TileLoop {
  public:
-  /// With plan.split > 1 the kernel leaves partial sums; `partials` are then plan.split tensors of m x n in
-  /// fp32.
+  /// With plan.split > 1 the kernel leaves partial sums; `partials` are then plan.split tensors in fp32, each
+  /// as large as the result.
   ProductKernel(Core& core, const Product& product, const TilePlan& plan, std::vector<Tensor> partials);
 
   Launch launch() override;
@@ -21,6 +21,10 @@ class ProductKernel final : public TileLoop {
   void assign(Workgroup& w) override;
   sim::Time load(Workgroup& w, int slab, sim::Time now) override;
   sim::Time store(Workgroup& w, sim::Time now) override;
+
+  std::int64_t group_of(const Workgroup& w) const {
+    return product_.groups == 1 ? 0 : w.index / (down_ * across_) % product_.groups;
+  }
 
   Product product_;
   TilePlan plan_;

@@ -57,7 +57,7 @@ class WaveEstimate {
     slab = std::max(slab, latency / (plan_.stages - 1));
     slab = std::max(slab, workgroups * (m + n / multicast) * k * e_ / l2_rate_);
     slab = std::max(slab, std::min(frame, input_a_slab(workgroups)) / hbm_rate_);
-    const double stored = m * n * (plan_.split > 1 ? kAccumulatorBytes : e_);
+    const double stored = m * n * (plan_.split > 1 ? kAccumulatorBytes : result_bytes(product_.precision));
     const double store = std::max(seconds(pace_.store_port) * deepest, workgroups * stored / hbm_rate_);
     return seconds(spec_.sm.workgroup_start) + latency + slabs_ * slab + store;
   }
@@ -67,8 +67,7 @@ class WaveEstimate {
   double input_a_slab(double workgroups) const {
     const auto input = static_cast<double>(product_.input.count());
     if (input > static_cast<double>(spec_.l2.capacity.count()) / spec_.l2.copies) return 1e30;
-    const double all =
-        static_cast<double>(plan_.tiles_down(product_) * plan_.tiles_across(product_)) * plan_.split;
+    const double all = static_cast<double>(plan_.tiles(product_)) * plan_.split;
     return input / (slabs_ * std::max(all / workgroups, 1.0));
   }
 
@@ -108,7 +107,7 @@ TileLoop::Pace pace_of(const GpuSpec& spec, const TilePlan& plan, Precision prec
   const double shared =
       ((m + n) + m * columns + n * rows) * k * e / static_cast<double>(sm.shared_port.count());
   const double port = static_cast<double>(spec.sm_port.count());
-  const double stored = m * n * (plan.split > 1 ? kAccumulatorBytes : e);
+  const double stored = m * n * (plan.split > 1 ? kAccumulatorBytes : result_bytes(precision));
   // Barriers and the like cost clocks for every 128 bytes of the depth of a slab.
   const double pieces = std::max(k * e / 128, 0.5);
   return {.matrix = clocks(std::max(matrix, shared), sm.matrix_clock),
@@ -121,14 +120,14 @@ TileLoop::Pace pace_of(const GpuSpec& spec, const TilePlan& plan, Precision prec
 double estimate(const GpuSpec& spec, int sms, const Product& product, const TilePlan& plan) {
   const int per_sm = workgroups_per_sm(spec.sm, plan.footprint(product.precision));
   const double together = static_cast<double>(per_sm) * sms;
-  const double all = static_cast<double>(plan.tiles_down(product) * plan.tiles_across(product)) * plan.split;
+  const double all = static_cast<double>(plan.tiles(product)) * plan.split;
   const WaveEstimate waves(spec, sms, product, plan);
   const double full = std::floor(all / together);
   const double rest = all - full * together;
   double time = (full > 0 ? full * waves.wave(together) : 0) + (rest > 0 ? waves.wave(rest) : 0);
   if (plan.split > 1) {
-    const double out = static_cast<double>(product.m) * static_cast<double>(product.n);
-    const double bytes = out * (plan.split * kAccumulatorBytes + element_bytes(product.precision));
+    const double out = static_cast<double>(product.groups * product.m) * static_cast<double>(product.n);
+    const double bytes = out * (plan.split * kAccumulatorBytes + result_bytes(product.precision));
     time += seconds(spec.launch_gap + spec.sm.workgroup_start + spec.l2.latency + spec.hbm.access) +
             bytes / (static_cast<double>(spec.hbm.bandwidth.count_bytes_per_s()) * 0.8);
   }
@@ -145,7 +144,7 @@ void try_tile(const GpuSpec& spec, int sms, const Product& product, int m, int n
       TilePlan plan{m, n, k, stages, 1};
       if (workgroups_per_sm(spec.sm, plan.footprint(product.precision)) < 1) continue;
       for (; plan.split == 1 || plan.slabs(product) / plan.split >= 4; plan.split *= 2) {
-        const std::int64_t workgroups = plan.tiles_down(product) * plan.tiles_across(product) * plan.split;
+        const std::int64_t workgroups = plan.tiles(product) * plan.split;
         if (plan.split > 1 && workgroups > std::int64_t{sms} * kMostSplitPerSm) break;
         const double time = estimate(spec, sms, product, plan);
         if (time < best_time * 0.999) {  // among equals the first wins

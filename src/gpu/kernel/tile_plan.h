@@ -22,6 +22,10 @@ struct TilePlan {
   Footprint footprint(Precision p) const;
   std::int64_t tiles_down(const Product& product) const { return (product.m + m - 1) / m; }
   std::int64_t tiles_across(const Product& product) const { return (product.n + n - 1) / n; }
+  /// Of all groups.
+  std::int64_t tiles(const Product& product) const {
+    return tiles_down(product) * tiles_across(product) * product.groups;
+  }
   std::int64_t slabs(const Product& product) const { return (product.k + k - 1) / k; }
 };
 

@@ -47,6 +47,7 @@ class Operand {
   Operand() = default;
   Operand(Kind kind, const Tensor& tensor, const Window& window = {})
       : kind_(kind), tensor_(tensor), window_(window) {}
+  Kind kind() const { return kind_; }
 
   /// What a tile that begins at `outer` must remember for reads with kPatches.
   void prepare(std::int64_t outer, std::int64_t extent, std::int64_t& from, std::int64_t& to) const;

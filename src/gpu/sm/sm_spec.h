@@ -13,6 +13,7 @@ using namespace sim::literals;
 struct SmSpec {
   static constexpr std::string_view kAbout = "A streaming multiprocessor (compute unit).";
   sim::Frequency matrix_clock = 1230_MHz;
+  int matrix8 = 0;
   int matrix16 = 2048;
   int matrix32 = 1024;
   int vector32 = 128;
@@ -33,6 +34,8 @@ struct SmSpec {
   void visit(V& v) {
     v.field("matrix_clock", matrix_clock, sim::between(1_MHz, 100'000_MHz),
             "clock that the power limit sustains while the matrix units are busy");
+    v.field("matrix8", matrix8, sim::between(0, 1 << 20),
+            "fp8 matrix operations a clock (a multiply-add is two); 0: there are none");
     v.field("matrix16", matrix16, sim::between(1, 1 << 20),
             "16-bit matrix operations a clock (a multiply-add is two)");
     v.field("matrix32", matrix32, sim::between(1, 1 << 20),

@@ -62,7 +62,7 @@ class Builder {
   void operator()(const GemmKernel& g) {
     const Tensor a = tensor(g.m, g.k);
     const Tensor b = tensor(g.k, g.n);
-    const Tensor c = tensor(g.m, g.n);
+    const Tensor c = tensor(g.m, g.n, result_bytes(job_.precision));
     const gpu::Product product = matrix_product(a, b, c, job_.precision);
     if (g.tile_m == 0) {
       plan_.tile = plan_.list->add(product);
@@ -180,6 +180,7 @@ sim::Status check_kernel(const KernelJob& job) {
     return sim::fail(fmt::format("the kernel's tensors take {:.2f} GiB, and the memory of {} has {:.2f} GiB",
                                  gib(bytes), job.gpu->name, gib(job.gpu->hbm.capacity)));
   }
+  if (auto ok = gpu::check_precision(*job.gpu, job.precision); !ok) return ok;
   if (auto ok = gpu::check(*job.gpu); !ok)
     return sim::fail(fmt::format("gpu.{}: {}", ok.error().parameter, ok.error().message));
   if (job.sms_taken + job.sms_reserved >= job.gpu->sms) {

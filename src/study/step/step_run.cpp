@@ -12,6 +12,7 @@
 #include "study/step/train_run.h"
 #include "study/step/training_step.h"
 #include "train/plan.h"
+#include "train/recipe_check.h"
 
 namespace infold::study {
 
@@ -98,7 +99,7 @@ sim::Status check_options(const StepJob& job) {
   if (job.core.reserved_sms >= sms)
     return sim::fail(
         fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
-  return {};
+  return train::check_recipe(job.system->machine.gpu, *job.graph, job.recipe);
 }
 
 sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
@@ -107,11 +108,15 @@ sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
   return end > begin ? end - begin : sim::Time{};
 }
 
-std::vector<BucketResult> read_buckets(const Reducer& reducer, int gpus) {
+std::vector<BucketResult> read_buckets(const Reducer& reducer, int gpus, int element_bytes) {
   std::vector<BucketResult> buckets;
   for (int b = 0; b < reducer.buckets(); ++b) {
-    BucketResult r{
-        .bytes = reducer.bytes(b), .choice = reducer.entry(b).choice, .ready = {}, .start = {}, .end = {}};
+    BucketResult r{.bytes = reducer.bytes(b),
+                   .elements = reducer.bytes(b).count() / element_bytes,
+                   .choice = reducer.entry(b).choice,
+                   .ready = {},
+                   .start = {},
+                   .end = {}};
     for (int g = 0; g < gpus; ++g) {
       const Reducer::Turn& t = reducer.turn(b, g);
       r.ready = sim::max(r.ready, t.ready);
@@ -219,7 +224,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
   read_times(simulated, step, machine, result);
-  result.buckets = read_buckets(step.reducer(), simulated.gpus);
+  result.buckets = read_buckets(step.reducer(), simulated.gpus, plan.recipe.gradient_bytes());
   result.events = result.alone.events + machine.events().handled() - (trace ? trace->events() : 0);
   result.packet_hops = machine.network().packet_hops();
   if (result.communicating > sim::Time{})

@@ -56,6 +56,7 @@ struct StepJob {
 /// One bucket's way, each time that of the last GPU.
 struct BucketResult {
   sim::Bytes bytes;
+  std::int64_t elements = 0;
   Choice choice;
   sim::Time ready;  ///< all of its gradients are there
   sim::Time start;  ///< those before it have ended

@@ -18,11 +18,10 @@ using SpanId = sim::TraceRecorder::SpanId;
 using TrackId = sim::TraceRecorder::TrackId;
 
 const char* work_name(const train::Op& op) {
-  const bool backward = op.phase == train::Phase::kBackward;
+  const bool backward = op.phase == train::Phase::kBackward && !op.again;
   if (const auto* m = std::get_if<train::MatMul>(&op.work)) {
     if (!backward) return "product";
-    // Weights' gradients sum over samples, which neither operand has as its rows.
-    return m->left_by_k && m->right_by_k ? "gradient of weights" : "gradient of data";
+    return m->of_weights ? "gradient of weights" : "gradient of data";
   }
   if (const auto* c = std::get_if<train::Convolve>(&op.work)) {
     if (c->way == train::Convolve::Way::kFilterGradient) return "gradient of the filter";
@@ -64,8 +63,8 @@ std::string kernel_name(const train::Graph& graph, const train::Plan& plan, int 
   if (op.operation < 0) return work_name(op);
   const train::Operation& operation = graph.operations[static_cast<std::size_t>(op.operation)];
   const auto* layer = std::get_if<train::Layer>(&operation.what);
-  return fmt::format("{} {}: {}", layer == nullptr ? "join" : train::name_of(*layer), op.operation,
-                     work_name(op));
+  return fmt::format("{} {}: {}{}", layer == nullptr ? "join" : train::name_of(*layer), op.operation,
+                     work_name(op), op.again ? " again" : "");
 }
 
 std::vector<SpanId> record_compute(sim::TraceRecorder& trace, TrackId track, const train::Graph& graph,

@@ -14,6 +14,7 @@
 #include "study/step/step_trace.h"
 #include "study/watch.h"
 #include "train/plan.h"
+#include "train/recipe_check.h"
 #include "train/step_kernels.h"
 
 namespace infold::study {
@@ -60,6 +61,8 @@ sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, bo
 }
 
 sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
+  if (auto checked = train::check_recipe(gpu, *job.graph, job.recipe); !checked)
+    return sim::fail_as(std::move(checked));
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   TrainResult result;
   result.memory = memory_need(plan);
