@@ -15,8 +15,7 @@ Drawing wrapped_grid(const FabricSpec& spec, int gpus, const std::vector<int>& s
   std::int64_t neighbours = 0;  // pairs of them
   for (int side : sides) neighbours += side == 2 ? gpus / 2 : gpus;
   const std::int64_t cables = neighbours * parallel;
-  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok)
-    return sim::fail(ok.error());
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok) return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);
   blueprint.style = RoutingStyle::kDimensionOrder;
