@@ -51,7 +51,7 @@ Drawing draw_torus(const FabricSpec& spec, int gpus) {
     if (side < 2) {
       return sim::fail(fmt::format("a torus side is at least 2 GPUs long, not {}", side), "fabric.dims");
     }
-    if (product <= kMaxNodes) product *= side;  // beyond, the exact number matters to nobody
+    if (product <= kMaxNodes) product *= side;  // beyond, the exact number does not matter
   }
   if (product != gpus) {
     const std::string makes =
