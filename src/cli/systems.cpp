@@ -50,16 +50,9 @@ sim::Result<std::vector<study::SystemPtr>> load_systems(const std::string& list,
   std::vector<study::SystemPtr> systems;
   for (const std::string& name : split(list)) {
     study::PreparingCheck check([] { return !interrupted(); });
-    auto system = config::load_system(name, std::ref(check));
+    auto system = config::load_system(name, sets, std::ref(check));
     if (interrupted()) return sim::interrupted();
     if (!system) return sim::fail_as(std::move(system));
-    if (!sets.empty()) {
-      if (auto applied = config::apply_overrides(*system, sets); !applied)
-        return sim::fail_as(std::move(applied));
-      const auto refusal = check(*system);
-      if (interrupted()) return sim::interrupted();
-      if (refusal) return sim::fail(fmt::format("--set: {}: {}", refusal->path, refusal->why));
-    }
     systems.push_back(check.prepared());
   }
   return systems;

@@ -148,7 +148,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--seq", a.sequence, "tokens of a sequence (the model's usual number if not given)")
       ->check(CLI::Range(1, train::kLargestSide));
   c.add_option("-g,--gpus", a.gpus, "use the first so many GPUs of the system (default: all)")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, net::kMostGpus));
   c.add_option("-d,--dtype", a.dtype, "fp32, tf32, mixed, bf16 or fp8")->capture_default_str();
   c.add_option("--fusion", a.fusion, "eager (a kernel an operation) or fused")->capture_default_str();
   c.add_option("--optimizer", a.optimizer, "sgd or adam")->capture_default_str();

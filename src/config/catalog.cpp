@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/loader.h"
+#include "config/yaml/overrides.h"
 #include "config/yaml/source.h"
 #include "config/yaml/text.h"
 
@@ -68,6 +69,21 @@ sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const 
   sim::Result<OpenFile> opened = open_as(FileKind::kSystem, name_or_file);
   if (!opened) return sim::fail_as(std::move(opened));
   return Loader(validate).system(*opened);
+}
+
+sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::span<const std::string> sets,
+                                           const Validate& validate) {
+  if (sets.empty()) return load_system(name_or_file, validate);
+  auto system = load_system(name_or_file, Validate{});
+  if (!system) return system;
+  auto changed = apply_overrides(*system, sets);
+  const bool applied = changed.has_value();
+  if (applied && validate) changed = validate(*system);
+  if (changed) return system;
+  if (changed.error().kind == sim::Error::Kind::kInterrupted) return sim::fail_as(std::move(changed));
+  if (auto file = load_system(name_or_file, validate); !file) return file;
+  if (!applied) return sim::fail_as(std::move(changed));
+  return sim::fail(fmt::format("--set: {}: {}", changed.error().parameter, changed.error().message));
 }
 
 sim::Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file) {

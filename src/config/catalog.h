@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,7 +18,7 @@
 namespace infold::config {
 
 /// Checks whether a system can be built as a whole (fabric, memory); an empty function accepts all.
-using Validate = std::function<std::optional<sim::Refusal>(const study::SystemSpec&)>;
+using Validate = std::function<sim::Status(const study::SystemSpec&)>;
 
 struct PresetInfo {
   std::string name;
@@ -31,6 +31,10 @@ std::vector<PresetInfo> list_models();
 
 /// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
 sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
+/// The same with the parameters of `--set` changed (config/yaml/overrides.h). What comes of it is validated,
+/// and not the file by itself; that is asked only where it may be the file that is to blame.
+sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::span<const std::string> sets,
+                                           const Validate& validate);
 sim::Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);
 sim::Result<train::Model> load_model(std::string_view name_or_file);
 

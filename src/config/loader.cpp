@@ -66,7 +66,7 @@ namespace {
 /// Of the keys that a file itself has.
 void complain_of_unused(const net::FabricSpec& fabric, ReadContext& reading) {
   for (const auto& [path, where] : reading.keys) {
-    if (auto used = refuse_unused(fabric, path); !used) reading.complain(where, used.error().message);
+    if (auto used = check_used(fabric, path); !used) reading.complain(where, used.error().message);
   }
 }
 }  // namespace
@@ -171,13 +171,13 @@ void Loader::read_gpu_node(const OpenFile& file, const YamlNode& node, gpu::GpuS
 sim::Status Loader::validated(const OpenFile& file, const study::SystemSpec& spec,
                               const ReadContext& reading) const {
   if (!validate_) return {};
-  const std::optional<sim::Refusal> refusal = validate_(spec);
-  if (!refusal) return {};
-  const std::string message =
-      refusal->path.empty() ? refusal->why : fmt::format("{}: {}", refusal->path, refusal->why);
+  sim::Status valid = validate_(spec);
+  if (valid || valid.error().kind == sim::Error::Kind::kInterrupted) return valid;
+  const sim::Error& e = valid.error();
+  const std::string message = e.parameter.empty() ? e.message : fmt::format("{}: {}", e.parameter, e.message);
   // The position of the key if this file has it, else of the group it is in, else of the place it was
   // inherited from.
-  for (std::string path = refusal->path; !path.empty();) {
+  for (std::string path = e.parameter; !path.empty();) {
     const auto key = reading.keys.find(path);
     if (key != reading.keys.end()) return sim::fail(at(file.source.shown, key->second, message));
     const std::size_t dot = path.rfind('.');

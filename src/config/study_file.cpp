@@ -55,7 +55,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& 
   MapReader reader(node, path, reading);
   reader.words("system", kLongestLine, c.system);
   reader.words("model", kLongestLine, c.model);
-  reader.field("gpus", c.gpus, sim::between(2, 1024), "");
+  reader.field("gpus", c.gpus, sim::between(2, net::kMostGpus), "");
   reader.field("seq", c.sequence, sim::between(1, 1 << 20), "");
   reader.field("batch", c.recipe.batch, sim::between(1, 1'000'000), "");
   reader.field("accumulate", c.recipe.accumulate, sim::between(1, 1'000'000), "");
@@ -76,7 +76,7 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, ReadConte
   StudyWindow w;
   MapReader reader(node, path, reading);
   reader.words("system", kLongestLine, w.system);
-  reader.field("gpus", w.gpus, sim::between(2, 1024), "");
+  reader.field("gpus", w.gpus, sim::between(2, net::kMostGpus), "");
   reader.field("from", w.from, kSizes, "");
   reader.field("to", w.to, kSizes, "");
   reader.field("factor", w.factor, sim::between(2, 1024), "");

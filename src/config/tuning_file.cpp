@@ -56,7 +56,7 @@ sim::Result<study::TuningTable> load_tuning(std::string_view file) {
   reader.words("kind", kLongestName, kind);
   reader.field("collective", table.collective, "");
   reader.words("system", kLongestName, table.system);
-  reader.field("gpus", table.gpus, sim::between(1, 1024), "");
+  reader.field("gpus", table.gpus, sim::between(1, net::kMostGpus), "");
   const YamlNode* choices = reader.take("choices");
   reader.finish();
   if (root.kind == YamlNode::Kind::kMap) {

@@ -43,7 +43,7 @@ std::vector<std::string> shape_of(net::Topology topology) {
 
 }  // namespace
 
-sim::Status refuse_unused(const net::FabricSpec& fabric, std::string_view path) {
+sim::Status check_used(const net::FabricSpec& fabric, std::string_view path) {
   if (!path.starts_with(kFabric)) return {};
   for (const net::ShapeParameter& p : net::shape_parameters()) {
     if (p.name != path.substr(kFabric.size()) || net::uses(fabric.topology, p.name)) continue;
@@ -55,10 +55,10 @@ sim::Status refuse_unused(const net::FabricSpec& fabric, std::string_view path) 
   return {};
 }
 
-sim::Status refuse_unused(const net::FabricSpec& before, const net::FabricSpec& after,
-                          std::span<const std::string_view> paths) {
+sim::Status check_used(const net::FabricSpec& before, const net::FabricSpec& after,
+                       std::span<const std::string_view> paths) {
   for (const std::string_view path : paths) {
-    if (auto used = refuse_unused(after, path); !used) return used;
+    if (auto used = check_used(after, path); !used) return used;
   }
   const std::vector<std::string> left = left_behind(before, after.topology);
   const std::vector<std::string> shape = shape_of(after.topology);

@@ -10,12 +10,13 @@
 
 namespace infold::config {
 
-/// Why the parameter at that path ("fabric.dims") should not have been written for this fabric.
-sim::Status refuse_unused(const net::FabricSpec& fabric, std::string_view path);
+/// Whether this fabric has a use for the parameter at that path ("fabric.dims").
+sim::Status check_used(const net::FabricSpec& fabric, std::string_view path);
 
-/// Why the parameters at those paths should not have been set, where `before` is what there was and `after`
-/// what became of it: one has no use, or the topology is another and nothing was said of the new one's shape.
-sim::Status refuse_unused(const net::FabricSpec& before, const net::FabricSpec& after,
-                          std::span<const std::string_view> paths);
+/// Whether the parameters at those paths have a use, where `before` is what there was and `after` what became
+/// of it. Fails where one has none, or where the topology is another and nothing was said of the new one's
+/// shape.
+sim::Status check_used(const net::FabricSpec& before, const net::FabricSpec& after,
+                       std::span<const std::string_view> paths);
 
 }  // namespace infold::config

@@ -8,6 +8,7 @@
 
 #include "gpu/copy/move.h"
 #include "inc/switch_units.h"
+#include "inc/tree_deadlock.h"
 #include "net/packet/network.h"
 
 namespace infold::gpu {
@@ -42,14 +43,16 @@ sim::Status check_accesses(const net::FabricSpec& fabric, const net::Blueprint& 
   return even("fabric.interleave_block", fabric.interleave_block);
 }
 
-sim::Status check_in_network(const MachineSpec& spec, const net::Blueprint& blueprint) {
+sim::Status check_in_network(const MachineSpec& spec, const net::Blueprint& blueprint,
+                             const net::Routes& routes, const sim::GoOn& go_on) {
   for (const net::Cable& c : blueprint.cables) {
     if (!blueprint.is_gpu(c.a) || !blueprint.is_gpu(c.b)) continue;
     return sim::fail(fmt::format("{} joins GPUs without a switch between them that could reduce",
                                  sim::name_of(spec.fabric.topology)),
                      "fabric.topology");
   }
-  return inc::check(spec.inc, spec.fabric, blueprint);
+  if (auto ok = inc::check(spec.inc, spec.fabric, blueprint); !ok) return ok;
+  return inc::prove_trees(blueprint, routes, go_on);
 }
 }  // namespace
 
@@ -72,7 +75,9 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
                      "gpus");
   }
   if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail(ok.error());
-  sim::Status in_network = check_in_network(spec, *blueprint);
+  sim::Status in_network = check_in_network(spec, *blueprint, *routes, go_on);
+  if (!in_network && in_network.error().kind == sim::Error::Kind::kInterrupted)
+    return sim::fail_as(std::move(in_network));
   return MachinePlan(std::make_shared<const Contents>(
       Contents{spec, *std::move(blueprint), *std::move(routes), std::move(in_network)}));
 }

@@ -18,7 +18,7 @@ struct MachineSpec {
 
   template <class V>
   void visit(V& v) {
-    v.field("gpus", gpus, sim::between(1, 1024), "number of GPUs");
+    v.field("gpus", gpus, sim::between(1, net::kMostGpus), "number of GPUs");
     v.group("gpu", gpu);
     v.group("fabric", fabric);
     v.group("inc", inc);

@@ -12,19 +12,8 @@
 
 namespace infold::inc {
 
-Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(network), spec_(spec) {
-  // Routes differ by the lane on which they leave a GPU and, with a second stage of switches, by the link up.
-  std::size_t ups = 1;
-  for (const auto& link : network.links()) {
-    if (link->from() < network.gpus()) continue;
-    for (int gpu = 0; gpu < network.gpus(); ++gpu) {
-      const net::Hop& hop = network.routes().hop(link->from(), static_cast<net::NodeId>(gpu));
-      if (hop.count > 0 && network.link(network.routes().candidates(hop)[0]).to() >= network.gpus())
-        ups = std::max<std::size_t>(ups, hop.count);
-    }
-  }
-  ways_ = static_cast<std::uint16_t>(static_cast<std::size_t>(network.lanes(0)) * ups);
-}
+Regions::Regions(const net::Network& network, const IncSpec& spec)
+    : network_(network), spec_(spec), grower_(network.blueprint(), network.routes()) {}
 
 sim::Result<RegionId> Regions::add(RegionPlan plan) {
   if (plan.members.empty() || plan.members.size() > kMostMembers)
@@ -43,8 +32,8 @@ sim::Result<RegionId> Regions::add(RegionPlan plan) {
     return sim::fail(fmt::format("more than {} regions at a time", kMostRegions), "inc");
   auto region = std::make_unique<Region>();
   region->id = static_cast<RegionId>(place);
-  for (std::uint16_t way = 0; way < ways_; ++way) {
-    auto tree = Tree::grow(network_, plan.members, way);
+  for (std::uint16_t way = 0; way < ways(); ++way) {
+    auto tree = Tree::grow(network_, grower_, plan.members, way);
     if (!tree) {
       return sim::fail("the ways of these GPUs do not meet in a switch, so none can sum for them",
                        "fabric.topology");

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "inc/tag.h"
+#include "inc/tree_shape.h"
 #include "net/packet/network.h"
 #include "sim/dtype.h"
 #include "sim/result.h"
@@ -56,8 +58,8 @@ struct TreeNode {
 class Tree {
  public:
   /// Returns nothing when the routes do not meet.
-  static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
-                                  std::uint16_t way);
+  static std::optional<Tree> grow(const net::Network& network, const TreeGrower& grower,
+                                  std::span<const net::NodeId> members, std::uint16_t way);
   /// Requires: the switch belongs to it.
   const TreeNode& at(net::NodeId chip) const {
     return nodes_[index_[static_cast<std::size_t>(chip - gpus_)]];
@@ -108,7 +110,7 @@ class Regions {
  public:
   Regions(const net::Network& network, const struct IncSpec& spec);
 
-  /// Registers a range, or says why the fabric can not serve it. Bounded: kMostRegions at a time.
+  /// Registers a range, or says why the fabric cannot serve it. Bounded: kMostRegions at a time.
   sim::Result<RegionId> add(RegionPlan plan);
   /// Requires: nothing of it is under way.
   void remove(RegionId id);
@@ -116,10 +118,10 @@ class Regions {
   bool exists(RegionId id) const { return id < regions_.size() && regions_[id] != nullptr; }
   /// The route of a block: the spread value of its packets.
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
-    return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
+    return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways());
   }
   /// The number of different routes.
-  std::uint16_t ways() const { return ways_; }
+  std::uint16_t ways() const { return grower_.ways(); }
   /// The number of parts that tables are divided into, at least one (inc/policy_sharing.h).
   std::uint32_t partitions() const { return active_partitions_ == 0 ? 1 : active_partitions_; }
 
@@ -128,7 +130,7 @@ class Regions {
 
   const net::Network& network_;
   const IncSpec& spec_;
-  std::uint16_t ways_ = 1;
+  TreeGrower grower_;
   std::size_t next_ = 0;  // where the search for a free slot begins
   std::uint32_t active_partitions_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;

@@ -1,6 +1,5 @@
-// Builds the tree of one route: from every member up, switch by switch, until all are at the same switch.
+// Puts the shape of a tree on the links of a network.
 #include <algorithm>
-#include <map>
 
 #include "inc/regions.h"
 
@@ -12,63 +11,26 @@ std::size_t TreeNode::child(net::NodeId node) const {
   return static_cast<std::size_t>(at - children.begin());
 }
 
-std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<net::NodeId>& members,
-                               std::uint16_t way) {
-  const auto gpus = static_cast<net::NodeId>(network.gpus());
-  const net::Routes& routes = network.routes();
-  const auto next = [&](net::NodeId from, net::NodeId to) -> net::Link& {
-    return network.link(routes.next(from, to, way));
-  };
-  // The switches of one level, and the ranks below each of them.
-  struct Level {
-    TreeNode node;
-    std::vector<std::uint16_t> ranks;
-  };
-  std::map<net::NodeId, Level> level;
-  for (std::size_t rank = 0; rank < members.size(); ++rank) {
-    const net::NodeId chip = network.lane_of(members[rank], way).to();
-    if (chip < gpus) return std::nullopt;  // there is no switch at this place
-    Level& l = level[chip];
-    const auto r = static_cast<std::uint16_t>(rank);
-    l.node.children.push_back({members[rank], &next(chip, members[rank]), r, 1});
-    l.ranks.push_back(r);
-  }
+std::optional<Tree> Tree::grow(const net::Network& network, const TreeGrower& grower,
+                               std::span<const net::NodeId> members, std::uint16_t way) {
+  const auto shape = grower.grow(members, way);
+  if (!shape) return std::nullopt;
+  const auto rank = [](std::uint32_t r) { return static_cast<std::uint16_t>(r); };
   Tree tree;
-  tree.gpus_ = gpus;
-  for (int hops = 0; hops <= routes.diameter(); ++hops) {
-    const bool root = level.size() == 1;
-    std::map<net::NodeId, Level> above;
-    for (auto& [chip, l] : level) {
-      TreeNode& node = l.node;
-      node.chip = chip;
-      node.members = static_cast<std::uint16_t>(l.ranks.size());
-      std::sort(node.children.begin(), node.children.end(),
-                [](const auto& a, const auto& b) { return a.first < b.first; });
-      if (!root) {
-        // Any member that is not below this switch gives the route up.
-        std::uint16_t other = 0;
-        while (std::find(l.ranks.begin(), l.ranks.end(), other) != l.ranks.end()) ++other;
-        node.first_elsewhere = other;
-        if (routes.hop(chip, members[other]).count == 0) return std::nullopt;
-        net::Link& up = next(chip, members[other]);
-        const net::NodeId parent = up.to();
-        if (parent < gpus) return std::nullopt;
-        net::Link& down = next(parent, members[node.first()]);
-        if (down.to() != chip) return std::nullopt;
-        node.parent = &up;
-        Level& p = above[parent];
-        p.node.children.push_back({chip, &down, node.first(), node.members});
-        p.ranks.insert(p.ranks.end(), l.ranks.begin(), l.ranks.end());
-      }
-      if (tree.index_.size() <= static_cast<std::size_t>(chip - gpus))
-        tree.index_.resize(static_cast<std::size_t>(chip - gpus) + 1);
-      tree.index_[static_cast<std::size_t>(chip - gpus)] = static_cast<std::uint16_t>(tree.nodes_.size());
-      tree.nodes_.push_back(std::move(node));
-    }
-    if (root) return tree;
-    level = std::move(above);
+  tree.gpus_ = network.gpus();
+  for (const TreeShape::Node& n : shape->nodes) {
+    TreeNode& node = tree.nodes_.emplace_back();
+    node.chip = n.chip;
+    if (n.parent) node.parent = &network.link(*n.parent);
+    for (const TreeShape::Child& c : n.children)
+      node.children.push_back({c.node, &network.link(c.out), rank(c.first), rank(c.members)});
+    node.members = rank(n.members);
+    node.first_elsewhere = rank(n.first_elsewhere);
+    const auto chip = static_cast<std::size_t>(n.chip - tree.gpus_);
+    if (tree.index_.size() <= chip) tree.index_.resize(chip + 1);
+    tree.index_[chip] = static_cast<std::uint16_t>(tree.nodes_.size() - 1);
   }
-  return std::nullopt;
+  return tree;
 }
 
 }  // namespace infold::inc

@@ -3,15 +3,15 @@
 
 namespace infold::study {
 
-std::optional<sim::Refusal> PreparingCheck::operator()(const SystemSpec& system) {
+sim::Status PreparingCheck::operator()(const SystemSpec& system) {
   prepared_.reset();
   auto prepared = PreparedSystem::make(system, go_on_);
-  if (!prepared) return sim::Refusal{prepared.error().parameter, prepared.error().message};
+  if (!prepared) return sim::fail_as(std::move(prepared));
   prepared_ = *std::move(prepared);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<sim::Refusal> check(const SystemSpec& system) {
+sim::Status check(const SystemSpec& system) {
   return PreparingCheck()(system);
 }
 

@@ -20,8 +20,8 @@ sim::Status check_settings(const SystemSpec& system) {
         fmt::format("a slice of {} steps does not fit a buffer of {}", c.slice_steps, c.buffer_steps),
         "coll.slice_steps");
   }
-  // Round a ring everybody first sends a chunk and then waits for room to pass on what came in: if a chunk
-  // fills the buffer nobody ever has that room.
+  // Round a ring every rank first sends a chunk and then waits for room to pass on what came in: if a chunk
+  // fills the buffer, no rank ever has that room.
   if (const int slots = coll::buffer_slots(c); slots <= c.slices_per_chunk) {
     return sim::fail(
         fmt::format("a chunk of {} slices must leave room in the buffer, which holds {} (buffer_steps / "

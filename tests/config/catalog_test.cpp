@@ -174,7 +174,7 @@ TEST_F(Files, ARefusalPointsAtTheKeyThatCausedIt) {
   const std::string path =
       write("m.yaml", "kind: system\nbase: dgx-a100\nfabric:\n  topology: torus\n  link: {}\n");
   const auto refuse = [](std::string where) {
-    return [where](const study::SystemSpec&) { return std::optional(sim::Refusal{where, "no"}); };
+    return [where](const study::SystemSpec&) -> sim::Status { return sim::fail("no", where); };
   };
   EXPECT_EQ(error(load_system(path, refuse("fabric.topology"))), "m.yaml:4:3: fabric.topology: no");
   EXPECT_EQ(error(load_system(path, refuse("fabric.dims"))), "m.yaml:3:1: fabric.dims: no");
@@ -196,12 +196,40 @@ TEST_F(Files, ABaseOfAnotherTopologyCanBeBuiltOn) {
 TEST_F(Files, TheValidatorSeesTheWholeSystem) {
   const std::string path = write("m.yaml", "kind: system\nbase: dgx-a100\ngpus: 3\n");
   int seen = 0;
-  const auto accept = [&](const study::SystemSpec& s) -> std::optional<sim::Refusal> {
+  const auto accept = [&](const study::SystemSpec& s) -> sim::Status {
     seen = s.machine.gpus * 100 + s.machine.fabric.planes;
-    return std::nullopt;
+    return {};
   };
   EXPECT_TRUE(load_system(path, accept).has_value());
   EXPECT_EQ(seen, 306);
+}
+
+TEST_F(Files, WithSetOnlyWhatComesOfItIsValidated) {
+  std::vector<int> seen;
+  const auto accept = [&](const study::SystemSpec& s) -> sim::Status {
+    seen.push_back(s.machine.gpus);
+    return {};
+  };
+  const std::vector<std::string> sets = {"gpus=4"};
+  EXPECT_TRUE(load_system("dgx-a100", sets, accept));
+  EXPECT_EQ(seen, std::vector{4}) << "once, and not the file's 8";
+}
+
+TEST_F(Files, WithSetTheFileIsBlamedForItsOwnFaults) {
+  const std::string path = write("m.yaml", "kind: system\nbase: dgx-a100\ngpus: 3\n");
+  const std::vector<std::string> sets = {"fabric.link.latency=1us"};
+  const auto refuse_three = [](const study::SystemSpec& s) -> sim::Status {
+    if (s.machine.gpus == 3) return sim::fail("three", "gpus");
+    return sim::fail("not three", "gpus");
+  };
+  EXPECT_EQ(error(load_system(path, sets, refuse_three)), "m.yaml:3:1: gpus: three");
+  const std::string good = write("g.yaml", "kind: system\nbase: dgx-a100\ngpus: 4\n");
+  const std::vector<std::string> three = {"gpus=3"};
+  const auto only_four = [](const study::SystemSpec& s) -> sim::Status {
+    if (s.machine.gpus == 4) return {};
+    return sim::fail("not four", "gpus");
+  };
+  EXPECT_EQ(error(load_system(good, three, only_four)), "--set: gpus: not four");
 }
 
 TEST_F(Files, AllThatIsReadIsKnown) {

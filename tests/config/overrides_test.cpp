@@ -79,7 +79,7 @@ TEST(Overrides, SayWhatIsWrong) {
   EXPECT_EQ(override_error("gpus"), "--set: 'gpus' is not of the form path=value");
   EXPECT_EQ(override_error("=3"), "--set: '=3' is not of the form path=value");
   EXPECT_EQ(override_error("gpus="), "--set: gpus: no value after '='");
-  EXPECT_EQ(override_error("gpus=1000000000"), "--set: gpus must be between 1 and 1024, not 1000000000");
+  EXPECT_EQ(override_error("gpus=1000000000"), "--set: gpus must be between 1 and 100000, not 1000000000");
   EXPECT_EQ(override_error("gpu.hbm.bandwidth=25"),
             "--set: gpu.hbm.bandwidth: '25' has no unit (write for example '25 GB/s')");
   EXPECT_EQ(override_error("fabric.topology=ringg"),

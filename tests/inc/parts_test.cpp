@@ -94,10 +94,14 @@ TEST(Waves, NoWavesMeansEverythingAtOnce) {
   EXPECT_EQ(Waves(1'000_B, 0_B, 1).may_send(), 1'000_B);
 }
 
+std::optional<Tree> grown(const World& world, const std::vector<net::NodeId>& members, std::uint16_t way) {
+  return Tree::grow(world.network, world.grower(), members, way);
+}
+
 TEST(Trees, OfASwitchPlaneAreOneSwitch) {
   World world(IncSpec{}, klenk(), 16);
   for (std::uint16_t way = 0; way < 6; ++way) {
-    const auto tree = Tree::grow(world.network, first_gpus(16), way);
+    const auto tree = grown(world, first_gpus(16), way);
     ASSERT_TRUE(tree);
     EXPECT_EQ(tree->root(), 16 + way);
     EXPECT_EQ(tree->nodes().size(), 1u);
@@ -107,7 +111,7 @@ TEST(Trees, OfASwitchPlaneAreOneSwitch) {
 
 TEST(Trees, OfAFatTreeMeetInASpineAndOfOneGroupInALeaf) {
   World world(IncSpec{}, fat_tree(4, 2, 4), 8);
-  const auto tree = Tree::grow(world.network, first_gpus(8), 3);
+  const auto tree = grown(world, first_gpus(8), 3);
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->nodes().size(), 5u) << "a leaf in each of four groups, and a spine";
   const TreeNode& root = tree->at(tree->root());
@@ -119,7 +123,7 @@ TEST(Trees, OfAFatTreeMeetInASpineAndOfOneGroupInALeaf) {
     EXPECT_EQ(tree->at(c.node).parent->to(), root.chip);
     EXPECT_EQ(c.members, 2);
   }
-  EXPECT_EQ(Tree::grow(world.network, {2, 3}, 3)->nodes().size(), 1u);
+  EXPECT_EQ(grown(world, {2, 3}, 3)->nodes().size(), 1u);
 }
 
 TEST(Homes, AreSpreadEvenlyOverTheRanks) {

@@ -122,6 +122,7 @@ struct World {
       network.attach(static_cast<net::NodeId>(g), *gpu.back());
     }
   }
+  TreeGrower grower() const { return {blueprint, routes}; }
   std::size_t block() const { return static_cast<std::size_t>(spec.payload.count()); }
 
   RegionId start(const Job& job) {

@@ -19,11 +19,14 @@ struct SmallBench {
     job.algorithms = {coll::find_algorithm("ring")};
     job.protocols = {coll::Protocol::kSimple};
   }
-  sim::Result<BenchResult> run(const std::function<bool()>& go_on = [] { return true; }) {
-    return study::run(job, {.go_on = go_on,
-                            .began = [](const BenchRow&) {},
-                            .progress = [](double) {},
-                            .ended = [this](BenchRow row) { rows.push_back(std::move(row)); }});
+  sim::Result<BenchResult> run(
+      const std::function<bool()>& go_on = [] { return true; }, KeptJobs kept = {}) {
+    return study::run(job,
+                      {.go_on = go_on,
+                       .began = [](const BenchRow&) {},
+                       .progress = [](double) {},
+                       .ended = [this](BenchRow row) { rows.push_back(std::move(row)); }},
+                      std::move(kept));
   }
 };
 
@@ -93,17 +96,67 @@ TEST(Bench, TuningRunsEverythingAndKeepsTheBest) {
 TEST(Bench, WhatNoSystemCanRunIsRefusedBefore) {
   SmallBench bench;
   bench.job.gpus = 5;
-  EXPECT_THAT(why(check_bench(bench.job)), testing::HasSubstr("has 4 GPUs, not 5"));
+  EXPECT_THAT(why(prepare_bench(bench.job)), testing::HasSubstr("has 4 GPUs, not 5"));
   bench.job.gpus = 0;
   bench.job.each.delays.resize(3);
-  EXPECT_EQ(why(check_bench(bench.job)), "--delays: 3 times for 4 GPUs");
+  EXPECT_EQ(why(prepare_bench(bench.job)), "--delays: 3 times for 4 GPUs");
 }
 
 TEST(Bench, MoreGroupsThanGpusAreRefused) {
   SmallBench bench;
   bench.job.each.collective = Collective::kReduceScatter;
   bench.job.each.groups = 8;
-  EXPECT_EQ(why(check_bench(bench.job)), "4 GPUs can not be dealt out evenly to 8 groups");
+  EXPECT_EQ(why(prepare_bench(bench.job)), "4 GPUs can not be dealt out evenly to 8 groups");
+}
+
+/// How often a program was written. A test's own; algorithms are plain functions.
+int written = 0;
+coll::Program write_and_count(const coll::Request& request) {
+  ++written;
+  return coll::write_ring(request);
+}
+
+TEST(Bench, ARowIsCompiledOnce) {
+  SmallBench bench;
+  coll::Algorithm counted = *coll::find_algorithm("ring");
+  counted.write = write_and_count;
+  bench.job.algorithms = {&counted};
+  written = 0;
+  auto kept = prepare_bench(bench.job);
+  ASSERT_EQ(why(kept), "");
+  EXPECT_EQ(written, 1) << "the largest size was looked at";
+  ASSERT_EQ(why(bench.run([] { return true; }, std::move(*kept))), "");
+  EXPECT_EQ(bench.rows.size(), 2U);
+  EXPECT_EQ(written, 2);
+}
+
+TEST(Bench, RowsRunOnThePlanOfTheirSystem) {
+  SmallBench bench;
+  ASSERT_EQ(why(bench.run()), "");
+  for (const BenchRow& row : bench.rows)
+    EXPECT_EQ(&row.system->plan().routes(), &bench.systems[0]->plan().routes());
+}
+
+TEST(Bench, WhatAFaultLeavesIsPlannedOncePerSystem) {
+  SmallBench bench;
+  bench.systems = {prepared(small_system(4, 2))};
+  bench.job.systems = bench.systems;
+  bench.job.each.fault = Fault{.plane = 1, .at = sim::Time::us(1)};
+  bench.job.protocols = {coll::Protocol::kSimple, coll::Protocol::kLl};
+  auto kept = prepare_bench(bench.job);
+  ASSERT_EQ(why(kept), "");
+  ASSERT_EQ(kept->left.size(), 1U);
+  CollectiveJob job = bench.job.each;
+  job.system = bench.systems[0];
+  job.bytes = 4_KiB;
+  job.algorithm = bench.job.algorithms[0];
+  for (const coll::Protocol protocol : {coll::Protocol::kSimple, coll::Protocol::kLl}) {
+    job.protocol = protocol;
+    const auto row = kept->take(job);
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->again().job().system, kept->left[0]);
+  }
+  EXPECT_FALSE(kept->take(job)) << "each is taken once";
 }
 
 TEST(Bench, StopsWhenAskedTo) {

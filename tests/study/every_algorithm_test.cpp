@@ -221,7 +221,7 @@ TEST(Refusals, OfWhatAnAlgorithmDoesNotOffer) {
   const SystemSpec system = small_system();
   CollectiveJob job = job_on(system, Collective::kAllToAll, 1_KiB);
   EXPECT_EQ(
-      refuse(job),
+      why(prepare(job)),
       "ring does not offer all_to_all: it offers all_reduce, reduce_scatter, all_gather, broadcast, reduce, "
       "barrier; all_to_all is offered by direct");
 }
@@ -232,7 +232,7 @@ TEST(Refusals, OfSwitchesThatAreNotThere) {
   CollectiveJob job = job_on(system, Collective::kAllReduce, 1_KiB);
   job.algorithm = coll::find_algorithm("inc-push");
   EXPECT_EQ(
-      refuse(job),
+      why(prepare(job)),
       "inc-push: fabric.topology: full-mesh joins GPUs without a switch between them that could reduce");
 }
 
@@ -240,7 +240,7 @@ TEST(Refusals, OfARootThatIsNotThere) {
   const SystemSpec system = small_system();
   CollectiveJob job = job_on(system, Collective::kBroadcast, 1_KiB);
   job.root = 8;
-  EXPECT_EQ(refuse(job), "there is no rank 8 to be the root of 8 GPUs");
+  EXPECT_EQ(why(prepare(job)), "there is no rank 8 to be the root of 8 GPUs");
 }
 
 TEST(AtOnce, GroupsOfTheirOwnDoNotDisturbEachOtherBelowANonBlockingSwitch) {
@@ -293,10 +293,10 @@ TEST(AtOnce, MoreThanTheSmsAllowIsRefused) {
   system.machine.gpu.sms = 7;
   CollectiveJob job = job_on(system, Collective::kAllReduce, 2_MiB);
   job.concurrent = 2;
-  EXPECT_EQ(refuse(job), "2 at once on 4 channels each need 8 SMs, and the GPU has 7");
+  EXPECT_EQ(why(prepare(job)), "2 at once on 4 channels each need 8 SMs, and the GPU has 7");
   job.concurrent = 1;
   job.groups = 3;
-  EXPECT_EQ(refuse(job), "4 GPUs can not be dealt out evenly to 3 groups");
+  EXPECT_EQ(why(prepare(job)), "4 GPUs can not be dealt out evenly to 3 groups");
 }
 
 }  // namespace

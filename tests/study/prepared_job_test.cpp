@@ -21,12 +21,12 @@ TEST(PreparedSystem, StopsWhenAsked) {
 
 TEST(PreparedSystem, OfACheckIsTheOneThatWasChecked) {
   PreparingCheck check;
-  EXPECT_FALSE(check(small_system(4)));
+  EXPECT_TRUE(check(small_system(4)));
   ASSERT_NE(check.prepared(), nullptr);
   EXPECT_EQ(check.prepared()->plan().blueprint().gpus, 4);
   SystemSpec wrong = small_system();
   wrong.machine.gpu.sms = 1;
-  EXPECT_TRUE(check(wrong));
+  EXPECT_FALSE(check(wrong));
   EXPECT_EQ(check.prepared(), nullptr) << "nothing is left of the one before";
 }
 
@@ -44,12 +44,27 @@ TEST(PreparedJob, RunsAsOftenAsOneLikes) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(prepared, {}).value().time, time);
 }
 
-TEST(PreparedJob, OfAFaultKnowsWhatIsLeft) {
+TEST(PreparedJob, OfAFaultIsReadyForTheSecondTry) {
   CollectiveJob job = job_on(small_system(4, 2), Collective::kAllReduce, 64_KiB);
   job.fault = Fault{.plane = 1, .at = 1_us};
   const PreparedJob prepared = prepare(job).value();
-  ASSERT_NE(prepared.left(), nullptr);
-  EXPECT_EQ(prepared.left()->machine.fabric.failed_planes, std::vector{1});
+  EXPECT_EQ(prepared.again().job().system->machine.fabric.failed_planes, std::vector{1});
+  EXPECT_FALSE(prepared.again().job().fault);
+}
+
+TEST(PreparedJob, OfAFaultTakesTheSystemThatWasPlannedForIt) {
+  CollectiveJob job = job_on(small_system(4, 2), Collective::kAllReduce, 64_KiB);
+  job.fault = Fault{.plane = 1, .at = 1_us};
+  job.fault->left = without(*job.system, *job.fault).value();
+  EXPECT_EQ(prepare(job).value().again().job().system, job.fault->left) << "nothing is planned again";
+}
+
+TEST(PreparedJob, OfAFaultHearsThatItIsNotWanted) {
+  CollectiveJob job = job_on(small_system(4, 2), Collective::kAllReduce, 64_KiB);
+  job.fault = Fault{.plane = 1, .at = 1_us};
+  const auto prepared = prepare(job, [] { return false; });
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().kind, sim::Error::Kind::kInterrupted);
 }
 
 TEST(PreparedJob, IsNotHadOfAJobThatCanNotBeRun) {

@@ -66,7 +66,8 @@ class BenchCommand {
         page_(args.page) {}
 
   int run() {
-    if (const auto checked = study::check_bench(job_); !checked) return failure(checked.error());
+    auto kept = study::prepare_bench(job_, [] { return !interrupted(); });
+    if (!kept) return failure(kept.error());
     if (const int exit = prepare_tuning(); exit != kDone) return exit;
     if (const int exit = page_.open(); exit != kDone) return exit;
     for (const auto& s : systems_) page_.add(*s);
@@ -76,10 +77,12 @@ class BenchCommand {
     describe();
     const Stopwatch watch(args_.no_timing);
     if (!args_.json) print(report::bench_header(report_));
-    const auto result = study::run(job_, {.go_on = [] { return !interrupted(); },
-                                          .began = [this](const auto& row) { began(row); },
-                                          .progress = [this](double share) { progress_.show(label_, share); },
-                                          .ended = [this](auto row) { ended(std::move(row)); }});
+    const auto result = study::run(job_,
+                                   {.go_on = [] { return !interrupted(); },
+                                    .began = [this](const auto& row) { began(row); },
+                                    .progress = [this](double share) { progress_.show(label_, share); },
+                                    .ended = [this](auto row) { ended(std::move(row)); }},
+                                   std::move(*kept));
     progress_.clear();
     if (!result) {
       const bool refused = result.error().kind == sim::Error::Kind::kInput;

@@ -110,7 +110,7 @@ void add_learn(CLI::App& app, int& exit) {
       "learn", "train a small network for real, its gradients summed by the simulated machine");
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
   command->add_option("-g,--gpus", args->gpus, "use the first so many GPUs of the system (default: all)")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, net::kMostGpus));
   command
       ->add_option(
           "--algo", args->algorithms,

@@ -74,7 +74,7 @@ void add_program(CLI::App& app, int& exit) {
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
   c->add_option("-g,--ngpus", b.gpus, "the first so many GPUs of the system (default: all)")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, net::kMostGpus));
   c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
       ->capture_default_str()
       ->check(CLI::Range(0, 1023));

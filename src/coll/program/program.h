@@ -29,18 +29,18 @@ class Peers {
   }
   constexpr void add(int rank) {
     INFOLD_CHECK(count_ < kMost, "a step has at most seven peers each way");
-    ranks_[count_++] = static_cast<std::int16_t>(rank);
+    ranks_[count_++] = static_cast<std::int32_t>(rank);
   }
   constexpr int size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
   constexpr bool full() const { return count_ == kMost; }
   constexpr int operator[](int i) const { return ranks_[static_cast<std::size_t>(i)]; }
-  constexpr const std::int16_t* begin() const { return ranks_.data(); }
-  constexpr const std::int16_t* end() const { return ranks_.data() + count_; }
+  constexpr const std::int32_t* begin() const { return ranks_.data(); }
+  constexpr const std::int32_t* end() const { return ranks_.data() + count_; }
   bool operator==(const Peers&) const = default;
 
  private:
-  std::array<std::int16_t, kMost> ranks_{};
+  std::array<std::int32_t, kMost> ranks_{};
   std::uint8_t count_ = 0;
 };
 

@@ -68,7 +68,7 @@ inline sim::Bytes pipelined_piece(const Tuning& t, sim::Bytes part, int hops) {
 using Steps = std::vector<Step>;
 
 /// Sends and receives by turns. A rank sends ahead of what it receives by one group if the buffers hold two
-/// chunks, so that links do not run dry; by more it could wait for room that nobody makes.
+/// chunks, so that links do not run dry; by more it could wait for room that no rank makes.
 inline void interleave(const std::vector<Steps>& sends, const std::vector<Steps>& receives, const Tuning& t,
                        Steps& out) {
   const std::size_t lead = buffer_slots(t) >= 2 * t.slices_per_chunk ? 1 : 0;

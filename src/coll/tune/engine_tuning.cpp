@@ -67,7 +67,7 @@ int connections_into_a_rank(const Program& program) {
 Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSpec& gpu) {
   Program program = compile(algorithm, request);
   if (request.engine != Engine::kAce) return program;
-  while (refuse_engine(program, gpu)) {
+  while (!check_engine(program, gpu)) {
     Tuning& t = request.tuning;
     const int before = t.buffer_steps;
     const int connections = connections_into_a_rank(program);
@@ -82,41 +82,42 @@ Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSp
   return program;
 }
 
-std::optional<std::string> refuse_protocol(Engine engine, Protocol protocol) {
-  if (engine == Engine::kSm || protocol == Protocol::kSimple) return std::nullopt;
-  return fmt::format(
+sim::Status check_protocol(Engine engine, Protocol protocol) {
+  if (engine == Engine::kSm || protocol == Protocol::kSimple) return {};
+  return sim::fail(fmt::format(
       "engine {} has no threads that poll for flags inside data: it needs protocol simple, not {}",
-      sim::name_of(engine), sim::name_of(protocol));
+      sim::name_of(engine), sim::name_of(protocol)));
 }
 
 namespace {
 /// A workgroup has its SM to itself, and its threads must be able to be resident there.
-std::optional<std::string> refuse_threads(const Program& program, const gpu::SmSpec& sm) {
-  if (program.engine != Engine::kSm) return std::nullopt;
+sim::Status check_threads(const Program& program, const gpu::SmSpec& sm) {
+  if (program.engine != Engine::kSm) return {};
   const bool in_network = program.in_network();
   const Tuning& t = program.tuning;
   const int threads = in_network ? t.nvls.warps() * kWarp : t.threads;
-  if (threads <= sm.threads) return std::nullopt;
+  if (threads <= sm.threads) return {};
   const std::string own = in_network ? "coll.nvls.scatter_warps, reduce_warps, gather_warps"
                           : t.protocol == Protocol::kSimple
                               ? "coll.threads"
                               : fmt::format("coll.{}.threads", sim::name_of(t.protocol));
-  return fmt::format("gpu.sm.threads: a communication workgroup of {} threads ({}) does not fit an SM of {}",
-                     threads, own, sm.threads);
+  return sim::fail(
+      fmt::format("gpu.sm.threads: a communication workgroup of {} threads ({}) does not fit an SM of {}",
+                  threads, own, sm.threads));
 }
 }  // namespace
 
-std::optional<std::string> refuse_engine(const Program& program, const gpu::GpuSpec& gpu) {
-  if (auto why = refuse_protocol(program.engine, program.tuning.protocol)) return why;
-  if (auto why = refuse_threads(program, gpu.sm)) return why;
-  if (program.engine != Engine::kAce) return std::nullopt;
+sim::Status check_engine(const Program& program, const gpu::GpuSpec& gpu) {
+  if (auto ok = check_protocol(program.engine, program.tuning.protocol); !ok) return ok;
+  if (auto ok = check_threads(program, gpu.sm); !ok) return ok;
+  if (program.engine != Engine::kAce) return {};
   const std::int64_t connections = connections_into_a_rank(program);
   const sim::Bytes need = program.tuning.buffer * connections + gpu.ace.read_ahead * program.channels;
-  if (need <= gpu.ace.sram) return std::nullopt;
-  return fmt::format(
+  if (need <= gpu.ace.sram) return {};
+  return sim::fail(fmt::format(
       "the accelerator's memory of {} bytes does not hold the {} that {} connections and {} state machines "
       "need (see gpu.ace.sram, gpu.ace.message)",
-      gpu.ace.sram.count(), need.count(), connections, program.channels);
+      gpu.ace.sram.count(), need.count(), connections, program.channels));
 }
 
 }  // namespace infold::coll

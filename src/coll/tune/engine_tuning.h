@@ -2,12 +2,10 @@
 // the place of the library's settings.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "coll/algo/algorithms.h"
 #include "coll/program/program.h"
 #include "gpu/gpu_spec.h"
+#include "sim/result.h"
 
 namespace infold::coll {
 
@@ -21,10 +19,10 @@ Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSp
 /// The most connections that end at one rank, over all channels.
 int connections_into_a_rank(const Program& program);
 
-/// Why an engine does not know a protocol, if so.
-std::optional<std::string> refuse_protocol(Engine engine, Protocol protocol);
+/// Whether an engine knows a protocol.
+sim::Status check_protocol(Engine engine, Protocol protocol);
 
-/// Why an engine can not carry out a program, if so.
-std::optional<std::string> refuse_engine(const Program& program, const gpu::GpuSpec& gpu);
+/// Whether an engine can carry out a program.
+sim::Status check_engine(const Program& program, const gpu::GpuSpec& gpu);
 
 }  // namespace infold::coll

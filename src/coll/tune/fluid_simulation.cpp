@@ -60,7 +60,7 @@ sim::Time FluidSimulation::inputs_there(const Walker& w) {
   return last;
 }
 
-/// Takes up the next slice, if what it waits for is there; otherwise somebody will poke again.
+/// Takes up the next slice if what it waits for is there; otherwise it is called again when that has come.
 bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (w.busy || w.steps.at_end()) return false;

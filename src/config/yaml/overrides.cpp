@@ -124,7 +124,7 @@ sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string
     if (auto applied = apply_override(spec, assignment); !applied) return applied;
     paths.push_back(trimmed(std::string_view(assignment).substr(0, assignment.find('='))));
   }
-  if (auto used = refuse_unused(before, spec.machine.fabric, paths); !used)
+  if (auto used = check_used(before, spec.machine.fabric, paths); !used)
     return sim::fail(sim::prefixed("--set", used.error()));
   return {};
 }

@@ -63,6 +63,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       layers_(routes.layers()),
       table_(routes.table()),
       routes_(routes),
+      blueprint_(blueprint),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       packet_by_packet_(packet_by_packet),
       two_stages_(

@@ -52,10 +52,10 @@ class alignas(64) Network {
   static constexpr std::uint32_t kOwnInputs = kSenders + 1;
 
   /// Requires: prove_no_deadlock(blueprint, routes) and check_links(blueprint) found nothing; routes are
-  /// those of the blueprint and outlive the network. Of `spec` only how addresses are spread counts: what
-  /// links and chips are like stands in the blueprint. `packet_by_packet`: what is sent as several packets is
-  /// cut up at its first link; otherwise it travels as a burst. `in_network`: whether every switch has a
-  /// unit; each must then be attached before anything is sent.
+  /// those of the blueprint, and both outlive the network. Of `spec` only how addresses are spread counts:
+  /// what links and chips are like stands in the blueprint. `packet_by_packet`: what is sent as several
+  /// packets is cut up at its first link; otherwise it travels as a burst. `in_network`: whether every switch
+  /// has a unit; each must then be attached before anything is sent.
   Network(sim::EventQueue& events, const Blueprint& blueprint, const Routes& routes, const FabricSpec& spec,
           bool packet_by_packet, const InNetwork& in_network = {});
   ~Network();
@@ -129,6 +129,7 @@ class alignas(64) Network {
   /// Nothing that is sent to this node is there sooner than so long after it left.
   sim::Time soonest_into(NodeId node) const { return soonest_[static_cast<std::size_t>(node)]; }
   const Routes& routes() const { return routes_; }
+  const Blueprint& blueprint() const { return blueprint_; }
   /// Nothing is in flight and every credit is home.
   bool quiet() const;
   std::vector<std::string> who_waits() const;
@@ -183,7 +184,8 @@ class alignas(64) Network {
     const Hop& hop = table_.hop(at, packet.destination);
     INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
     const int channel = first_layer(class_of(packet.kind)) + hop.layer;
-    return {ways_[table_.first(hop, at, packet.destination) + hop.pick(packet.spread)], static_cast<std::uint8_t>(channel)};
+    return {ways_[table_.first(hop, at, packet.destination) + hop.pick(packet.spread)],
+            static_cast<std::uint8_t>(channel)};
   }
   void deliver(const Packet& packet, Link& in) {
     if (packet.destination < gpus_) {
@@ -236,6 +238,7 @@ class alignas(64) Network {
   std::vector<Link*> ways_;  // as RouteTable::first counts
   RouteTable table_;
   const Routes& routes_;
+  const Blueprint& blueprint_;
   std::vector<Endpoint*> endpoints_;
   std::uint64_t packets_sent_ = 0;
   std::uint64_t packets_delivered_ = 0;

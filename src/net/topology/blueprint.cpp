@@ -1,46 +1,24 @@
-// draw(): looks up the topology's builder, and the strokes that all builders share.
+// draw(), which looks up the topology's builder, and the strokes that all builders share.
 // Counts are compared in 64 bits before anything is allocated, so no input can overflow or exhaust memory.
 #include "net/topology/blueprint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "net/packet/packet.h"
 #include "net/topology/topologies.h"
 
 namespace infold::net {
-namespace {
-
-/// The kind of link that machines of this shape are built with.
-struct Builder {
-  Topology topology;
-  Drawing (*draw)(const FabricSpec& spec, int gpus);
-  LinkKind links;
-};
-
-constexpr std::array kBuilders = {
-    Builder{Topology::kSwitchPlanes, draw_switch_planes, LinkKind::kNvLink},
-    Builder{Topology::kFatTree, draw_fat_tree, LinkKind::kNvLink},
-    Builder{Topology::kFullMesh, draw_full_mesh, LinkKind::kXgmi},
-    Builder{Topology::kRing, draw_ring, LinkKind::kNvLink},
-    Builder{Topology::kTorus, draw_torus, LinkKind::kNvLink},
-    Builder{Topology::kCubeMesh, draw_cube_mesh, LinkKind::kNvLink},
-    Builder{Topology::kPcieTree, draw_pcie_tree, LinkKind::kPcie},
-};
-static_assert(kBuilders.size() == kTopologyNames.size(), "every topology has a builder");
-
-}  // namespace
 
 sim::Result<Blueprint> draw(const FabricSpec& spec, int gpus) {
   if (auto ok = at_least_one("gpus", gpus); !ok) return sim::fail(ok.error());
   if (auto ok = within_bounds("gpus", gpus, 0); !ok) return sim::fail(ok.error());
-  for (const Builder& builder : kBuilders) {
-    if (builder.topology != spec.topology) continue;
-    auto drawn = builder.draw(spec, gpus);
+  for (const TopologyEntry& entry : kTopologies) {
+    if (entry.topology != spec.topology) continue;
+    auto drawn = entry.draw(spec, gpus);
     if (!drawn) return drawn;
-    drawn->link_types = {{.kind = builder.links,
+    drawn->link_types = {{.kind = entry.links,
                           .rate = spec.link.rate,
                           .latency = spec.link.latency,
                           .error_distance = spec.link.error_distance,
@@ -58,8 +36,8 @@ sim::Status within_bounds(const std::string& path, std::int64_t nodes, std::int6
     return sim::fail(fmt::format("that makes {} GPUs and switches; the most is {}", nodes, kMaxNodes), path);
   }
   if (2 * cables > kMaxLinks) {
-    return sim::fail(fmt::format("that makes {} links (two per cable); the most is {}", 2 * cables, kMaxLinks),
-                     path);
+    return sim::fail(
+        fmt::format("that makes {} links (two per cable); the most is {}", 2 * cables, kMaxLinks), path);
   }
   return {};
 }
@@ -93,6 +71,10 @@ Blueprint chips(int gpus, int switches) {
 
 void join(Blueprint& blueprint, int a, int b, int cables, LinkTypeId type) {
   blueprint.cables.insert(blueprint.cables.end(), static_cast<std::size_t>(cables), Cable{a, b, type});
+}
+
+std::string node_name(const Blueprint& blueprint, NodeId node) {
+  return blueprint.is_gpu(node) ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - blueprint.gpus);
 }
 
 sim::Bytes smallest_buffer(const Blueprint& blueprint) {

@@ -73,6 +73,9 @@ Blueprint chips(int gpus, int switches);
 /// Adds parallel cables between two chips, behind those already drawn.
 void join(Blueprint& blueprint, int a, int b, int cables = 1, LinkTypeId type = 0);
 
+/// "gpu3", "switch0".
+std::string node_name(const Blueprint& blueprint, NodeId node);
+
 /// Draws the fabric for that many GPUs, or says which parameter makes it impossible. Bounded before anything
 /// is allocated (kMaxNodes, kMaxLinks in net/topology/topologies.h).
 sim::Result<Blueprint> draw(const FabricSpec& spec, int gpus);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/topology/adjacency.h"
+#include "net/topology/cycle.h"
 #include "net/topology/routes.h"
 
 namespace infold::net {
@@ -62,30 +63,13 @@ class DependencyGraph {
     return {};
   }
 
-  /// Depth first with a stack of its own: a path may be as long as there are channels.
   sim::Status find_circle() {
-    enum class Colour : std::uint8_t { kNew, kOnPath, kDone };
-    std::vector<Colour> colour(channels(), Colour::kNew);
-    std::vector<Visit> path;
-    for (std::size_t start = 0; start < channels(); ++start) {
-      if (colour[start] != Colour::kNew) continue;
-      path.push_back({static_cast<Channel>(start)});
-      colour[start] = Colour::kOnPath;
-      while (!path.empty()) {
-        const std::optional<Channel> next = next_of(path.back());
-        if (patience_.ended_after(1 + std::exchange(steps_, 0))) return sim::interrupted();
-        if (!next) {
-          colour[path.back().channel] = Colour::kDone;
-          path.pop_back();
-        } else if (colour[*next] == Colour::kOnPath) {
-          return sim::fail("routing can deadlock: " + describe(path, *next), "fabric.topology");
-        } else if (colour[*next] == Colour::kNew) {
-          colour[*next] = Colour::kOnPath;
-          path.push_back({*next});
-        }
-      }
-    }
-    return {};
+    const auto cycle = find_cycle(
+        channels(), [this](CycleVisit& visit, std::int64_t& steps) { return next_of(visit, steps); },
+        patience_);
+    if (!cycle) return sim::fail_as(cycle);
+    if (cycle->empty()) return {};
+    return sim::fail("routing can deadlock: " + describe(*cycle), "fabric.topology");
   }
 
   /// Links that packets for some groups of twins may take out of a node.
@@ -93,13 +77,6 @@ class DependencyGraph {
     Hop hop;
     std::uint32_t groups_begin;  ///< in exit_groups_
     std::uint32_t groups_end;
-  };
-
-  /// How far the search has come with one channel: which of its node's exits, which link of that.
-  struct Visit {
-    Channel channel;
-    std::uint32_t exit = 0;
-    std::uint32_t candidate = 0;
   };
 
   std::size_t channels() const { return 2 * blueprint_.cables.size() * layers_; }
@@ -118,8 +95,8 @@ class DependencyGraph {
     std::vector<bool> passed(static_cast<std::size_t>(blueprint_.nodes()));
     for (std::size_t c = 0; c < waited_in.size(); ++c) {
       const auto row = waits_.begin() + static_cast<std::ptrdiff_t>(c * words_);
-      waited_in[c] = std::any_of(row, row + static_cast<std::ptrdiff_t>(words_),
-                                 [](std::uint64_t w) { return w != 0; });
+      waited_in[c] =
+          std::any_of(row, row + static_cast<std::ptrdiff_t>(words_), [](std::uint64_t w) { return w != 0; });
       if (waited_in[c]) passed[index_of(link_target(blueprint_, link_of(static_cast<Channel>(c))))] = true;
     }
     struct Way {
@@ -152,54 +129,51 @@ class DependencyGraph {
     return {};
   }
 
-  /// The next channel that a packet in this one may wait for.
-  std::optional<Channel> next_of(Visit& visit) {
-    const std::size_t node = index_of(link_target(blueprint_, link_of(visit.channel)));
-    for (;; ++visit.exit, visit.candidate = 0) {
-      const std::uint32_t at = first_exit_[node] + visit.exit;
+  /// The next channel that a packet in this one may wait for: of each exit of its node (major) each link
+  /// (minor).
+  std::optional<Channel> next_of(CycleVisit& visit, std::int64_t& steps) const {
+    const std::size_t node = index_of(link_target(blueprint_, link_of(visit.vertex)));
+    for (;; ++visit.major, visit.minor = 0) {
+      const std::uint32_t at = first_exit_[node] + visit.major;
       if (at >= first_exit_[node + 1]) return std::nullopt;
       const Exit& exit = exits_[at];
-      if (visit.candidate == 0 && !leaves_by(visit.channel, exit)) continue;
-      if (visit.candidate < exit.hop.count)
-        return channel(routes_.candidates(exit.hop)[visit.candidate++], exit.hop.layer);
+      if (visit.minor == 0 && !leaves_by(visit.vertex, exit, steps)) continue;
+      if (visit.minor < exit.hop.count)
+        return channel(routes_.candidates(exit.hop)[visit.minor++], exit.hop.layer);
     }
   }
 
   /// Whether packets that wait in the channel go on by the exit.
-  bool leaves_by(Channel c, const Exit& exit) {
+  bool leaves_by(Channel c, const Exit& exit, std::int64_t& steps) const {
     for (std::uint32_t i = exit.groups_begin; i < exit.groups_end; ++i) {
-      ++steps_;
+      ++steps;
       if (waits(c, exit_groups_[i])) return true;
     }
     return false;
   }
 
-  std::string name(NodeId node) const {
-    return blueprint_.is_gpu(node) ? fmt::format("gpu{}", node)
-                                   : fmt::format("switch{}", node - blueprint_.gpus);
-  }
+  std::string name(NodeId node) const { return node_name(blueprint_, node); }
   std::string describe(Channel c) const {
     const LinkId link = link_of(c);
     return fmt::format("{}->{} (layer {})", name(link_source(blueprint_, link)),
                        name(link_target(blueprint_, link)), c % layers_);
   }
-  std::string describe(const std::vector<Visit>& path, Channel closes_at) const {
-    auto at = std::find_if(path.begin(), path.end(), [&](const Visit& v) { return v.channel == closes_at; });
+  std::string describe(const std::vector<Channel>& cycle) const {
     std::string text;
-    for (; at != path.end(); ++at) text += describe(at->channel) + ", ";
-    return text + "and again " + describe(closes_at);
+    for (const Channel c : cycle) text += describe(c) + ", ";
+    return text + "and again " + describe(cycle.front());
   }
 
   const Blueprint& blueprint_;
   const Routes& routes_;
   sim::Patience patience_;
   std::size_t layers_;
-  std::size_t words_;                 // of one row of waits_
-  std::vector<std::uint64_t> waits_;  // a row of bits per channel: its packets for that group need a further link
-  std::vector<Exit> exits_;           // node after node
+  std::size_t words_;  // of one row of waits_
+  std::vector<std::uint64_t>
+      waits_;                // a row of bits per channel: its packets for that group need a further link
+  std::vector<Exit> exits_;  // node after node
   std::vector<std::uint32_t> first_exit_;  // by node, and one behind the last
   std::vector<std::uint32_t> exit_groups_;
-  std::int64_t steps_ = 0;  // of the search, since it was asked last
   std::vector<NodeId> queue_;
   std::vector<bool> seen_;
 };

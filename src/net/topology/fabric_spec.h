@@ -13,6 +13,10 @@ namespace infold::net {
 
 using namespace sim::literals;
 
+/// What a user may ask for. How large a machine can be built depends on its shape, and is refused with
+/// numbers.
+inline constexpr int kMostGpus = 100'000;
+
 enum class Topology { kSwitchPlanes, kFatTree, kFullMesh, kRing, kTorus, kCubeMesh, kPcieTree };
 
 inline constexpr std::array kTopologyNames = {
@@ -119,7 +123,7 @@ struct FabricSpec {
     v.field("links_per_neighbour", links_per_neighbour, sim::between(1, 64),
             "full-mesh, ring, torus: parallel links between two neighbours");
     v.field("dims", dims, sim::between(2, 1024), "torus: its sides, e.g. [4, 4]");
-    v.field("groups", groups, sim::between(1, 1024),
+    v.field("groups", groups, sim::between(1, kMostGpus),
             "fat-tree: groups of GPUs; pcie-tree: PCIe switches below the root");
     v.field("leaves_per_group", leaves_per_group, sim::between(1, 256),
             "fat-tree: leaf switches of a group; each GPU of the group has one link to each");

@@ -130,9 +130,10 @@ class RouteBuilder {
     const std::size_t columns = twins().gpu_groups();
     if (columns * twins().groups() > Routes::kMostHops) {
       return sim::fail(
-          fmt::format("that makes routing tables of {} x {} entries, because so many GPUs and switches differ "
-                      "in their neighbours; the limit is {} million entries",
-                      twins().groups(), columns, Routes::kMostHops / 1'000'000),
+          fmt::format(
+              "that makes routing tables of {} x {} entries, because so many GPUs and switches differ "
+              "in their neighbours; the limit is {} million entries",
+              twins().groups(), columns, Routes::kMostHops / 1'000'000),
           "gpus");
     }
     routes_.hops_.resize(columns * twins().groups());
@@ -210,7 +211,8 @@ class RouteBuilder {
         take_links_to(from, [&](NodeId next) { return next == lowest; });
         return {distances_.from(from), distances_.from(from) - 1};
       }
-      case RoutingStyle::kDimensionOrder: break;
+      case RoutingStyle::kDimensionOrder:
+        break;
     }
     const TorusStep step = torus_step(blueprint_.dims, from, to);
     take_links_to(from, [&](NodeId next) { return next == step.next; });

@@ -13,8 +13,7 @@ Drawing draw_full_mesh(const FabricSpec& spec, int gpus) {
   const std::int64_t pairs = std::int64_t{gpus} * (gpus - 1) / 2;
   if (auto ok = within_bounds("gpus", gpus, pairs); !ok) return sim::fail(ok.error());
   const std::int64_t cables = pairs * parallel;
-  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok)
-    return sim::fail(ok.error());
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok) return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);
   blueprint.cables.reserve(static_cast<std::size_t>(cables));

@@ -2,8 +2,6 @@
 // who writes it is told.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -18,24 +16,9 @@ struct ShapeParameter {
 };
 
 /// All that shape some topologies and not others.
-inline std::vector<ShapeParameter> shape_parameters() {
-  using enum Topology;
-  return {{"planes", {kSwitchPlanes}},
-          {"links_per_plane", {kSwitchPlanes}},
-          {"failed_planes", {kSwitchPlanes}},
-          {"links_per_neighbour", {kFullMesh, kRing, kTorus}},
-          {"dims", {kTorus}},
-          {"groups", {kFatTree, kPcieTree}},
-          {"leaves_per_group", {kFatTree}},
-          {"spines", {kFatTree}}};
-}
+std::vector<ShapeParameter> shape_parameters();
 
 /// Whether fabrics of that topology depend on the parameter.
-inline bool uses(Topology topology, std::string_view parameter) {
-  for (const ShapeParameter& p : shape_parameters()) {
-    if (p.name == parameter) return std::ranges::find(p.of, topology) != p.of.end();
-  }
-  return true;
-}
+bool uses(Topology topology, std::string_view parameter);
 
 }  // namespace infold::net

@@ -15,8 +15,7 @@ Drawing wrapped_grid(const FabricSpec& spec, int gpus, const std::vector<int>& s
   std::int64_t neighbours = 0;  // pairs of them
   for (int side : sides) neighbours += side == 2 ? gpus / 2 : gpus;
   const std::int64_t cables = neighbours * parallel;
-  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok)
-    return sim::fail(ok.error());
+  if (auto ok = within_bounds("fabric.links_per_neighbour", gpus, cables); !ok) return sim::fail(ok.error());
 
   Blueprint blueprint = chips(gpus, 0);
   blueprint.style = RoutingStyle::kDimensionOrder;
@@ -52,7 +51,7 @@ Drawing draw_torus(const FabricSpec& spec, int gpus) {
     if (side < 2) {
       return sim::fail(fmt::format("a torus side is at least 2 GPUs long, not {}", side), "fabric.dims");
     }
-    if (product <= kMaxNodes) product *= side;  // beyond, the exact number matters to nobody
+    if (product <= kMaxNodes) product *= side;  // beyond, the exact number does not matter
   }
   if (product != gpus) {
     const std::string makes =

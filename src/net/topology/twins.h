@@ -35,9 +35,9 @@ class Twins {
 
  private:
   std::uint32_t gpu_groups_ = 0;
-  std::vector<TwinPlace> places_;  // by node
-  std::vector<NodeId> members_;    // group after group
-  std::vector<std::size_t> first_; // by group, and one behind the last
+  std::vector<TwinPlace> places_;   // by node
+  std::vector<NodeId> members_;     // group after group
+  std::vector<std::size_t> first_;  // by group, and one behind the last
 };
 
 }  // namespace infold::net

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "study/collective/fault_run.h"
+
 namespace infold::study {
 
 namespace {
@@ -20,33 +22,41 @@ CollectiveJob job_for(const BenchJob& bench, const SystemPtr& system, std::int64
   return job;
 }
 
-sim::Status check_offers(CollectiveJob job, const coll::Algorithm* algorithm,
-                         std::optional<coll::Protocol> protocol) {
+sim::Status keep_offer(CollectiveJob job, const coll::Algorithm* algorithm,
+                       std::optional<coll::Protocol> protocol, const sim::GoOn& go_on, KeptJobs& kept) {
   const std::vector<Choice> offers = offers_of(job, algorithm, protocol);
   job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
   job.protocol = protocol.value_or(coll::Protocol::kSimple);
   if (job.algorithm == nullptr && job.program == nullptr) return sim::fail(why_no_offers(job, protocol));
-  if (auto why = refuse(job)) return sim::fail(std::move(*why));
+  auto prepared = prepare(job, go_on);
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  kept.keep(*std::move(prepared));
   return {};
 }
 
 /// Looks at the largest size: smaller ones then cannot be at fault.
-sim::Status check_system(const BenchJob& bench, const SystemPtr& system) {
-  CollectiveJob job = job_for(bench, system, bench.sizes.back());
+sim::Status keep_offers(const BenchJob& bench, CollectiveJob job, const sim::GoOn& go_on, KeptJobs& kept) {
   for (const coll::Engine engine : bench.engines) {
     job.engine = engine;
     for (const auto* algorithm : bench.algorithms) {
       for (const auto protocol : bench.protocols) {
-        if (auto checked = check_offers(job, algorithm, protocol); !checked) return checked;
+        if (auto ok = keep_offer(job, algorithm, protocol, go_on, kept); !ok) return ok;
       }
     }
   }
   return {};
 }
 
+bool same_row(const CollectiveJob& a, const CollectiveJob& b) {
+  const bool same_program = a.program == b.program && (a.program != nullptr || a.protocol == b.protocol);
+  return same_program && a.system == b.system && a.bytes == b.bytes && a.engine == b.engine &&
+         a.algorithm == b.algorithm;
+}
+
 class BenchRunner {
  public:
-  BenchRunner(const BenchJob& job, const BenchWatch& watch) : job_(job), watch_(watch) {
+  BenchRunner(const BenchJob& job, const BenchWatch& watch, KeptJobs kept)
+      : job_(job), watch_(watch), kept_(std::move(kept)) {
     if (!job.tune) return;
     const SystemSpec& system = *job.systems.front();
     result_.table = {job.each.collective, system.name, job.gpus_of(system), {}};
@@ -54,8 +64,9 @@ class BenchRunner {
 
   sim::Result<BenchResult> run() {
     for (const std::int64_t bytes : job_.sizes) {
-      for (const SystemPtr& system : job_.systems) {
-        CollectiveJob job = job_for(job_, system, bytes);
+      for (std::size_t i = 0; i < job_.systems.size(); ++i) {
+        CollectiveJob job = job_for(job_, job_.systems[i], bytes);
+        if (job.fault && i < kept_.left.size()) job.fault->left = kept_.left[i];
         for (const coll::Engine engine : job_.engines) {
           job.engine = engine;
           if (auto ran = run_offers(job); !ran) return sim::fail_as(std::move(ran));
@@ -126,7 +137,9 @@ class BenchRunner {
                  .result = {}};
     if (job_.tune && choice.algorithm != nullptr) row.estimate_us = estimate_us(job, choice);
     watch_.began(row);
-    auto result = study::run(job, [&](double share) {
+    auto prepared = made_ready(job);
+    if (!prepared) return sim::fail_as(std::move(prepared));
+    auto result = study::run(*prepared, [&](double share) {
       watch_.progress(share);
       return watch_.go_on();
     });
@@ -137,8 +150,16 @@ class BenchRunner {
     return time;
   }
 
+  sim::Result<PreparedJob> made_ready(const CollectiveJob& job) {
+    auto kept = kept_.take(job);
+    if (!kept) return prepare(job, watch_.go_on);
+    kept->set_trace(job.trace);
+    return *std::move(kept);
+  }
+
   const BenchJob& job_;
   const BenchWatch& watch_;
+  KeptJobs kept_;
   BenchResult result_;
 };
 
@@ -160,7 +181,27 @@ sim::Bytes whole_elements(coll::Collective collective, coll::DataType type, sim:
   return element * (all / shares * shares);
 }
 
-sim::Status check_bench(const BenchJob& job) {
+void KeptJobs::keep(PreparedJob prepared) {
+  std::size_t steps = 0;
+  for (const coll::Program& p : prepared.programs()) {
+    for (const auto& list : p.lists) steps += list.size();
+  }
+  if (steps_ + steps > kMostSteps) return;
+  steps_ += steps;
+  jobs_.push_back(std::move(prepared));
+}
+
+std::optional<PreparedJob> KeptJobs::take(const CollectiveJob& job) {
+  const auto at =
+      std::ranges::find_if(jobs_, [&](const PreparedJob& kept) { return same_row(kept.job(), job); });
+  if (at == jobs_.end()) return std::nullopt;
+  std::optional<PreparedJob> taken = std::move(*at);
+  jobs_.erase(at);
+  return taken;
+}
+
+sim::Result<KeptJobs> prepare_bench(const BenchJob& job, const sim::GoOn& go_on) {
+  KeptJobs kept;
   for (const SystemPtr& system : job.systems) {
     const int gpus = job.gpus_of(*system);
     if (gpus > system->machine.gpus) {
@@ -168,23 +209,27 @@ sim::Status check_bench(const BenchJob& job) {
                                    job.each.program != nullptr ? "--program" : "-g", system->name,
                                    system->machine.gpus, gpus));
     }
-    if (auto checked = check_system(job, system); !checked) return checked;
+    CollectiveJob largest = job_for(job, system, job.sizes.back());
+    if (largest.fault) {
+      auto left = without(*system, *largest.fault, go_on);
+      if (!left) return sim::fail_as(std::move(left));
+      largest.fault->left = kept.left.emplace_back(*std::move(left));
+    }
+    if (auto ok = keep_offers(job, largest, go_on, kept); !ok) return sim::fail_as(std::move(ok));
     const std::size_t delays = job.each.delays.size();
     if (delays > 0 && delays != static_cast<std::size_t>(gpus))
       return sim::fail(fmt::format("--delays: {} times for {} GPUs", delays, gpus));
   }
-  return {};
+  return kept;
 }
 
 sim::Status check_tuning(const BenchJob& job) {
   const SystemPtr& system = job.systems.front();
-  CollectiveJob any = job_for(job, system, 0);
-  if (auto why = job.tuning->refuse(any)) return sim::fail(std::move(*why));
-  return {};
+  return job.tuning->check(job_for(job, system, 0));
 }
 
-sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch) {
-  return BenchRunner(job, watch).run();
+sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch, KeptJobs kept) {
+  return BenchRunner(job, watch, std::move(kept)).run();
 }
 
 }  // namespace infold::study

@@ -67,14 +67,31 @@ struct BenchWatch {
 /// does.
 sim::Bytes whole_elements(coll::Collective collective, coll::DataType type, sim::Bytes bytes, int ranks);
 
-/// Whether every system can run what is asked for, before anything is spent on it. What is asked for by name
-/// is refused with the reason; of what is left to auto one offer must be possible.
-sim::Status check_bench(const BenchJob& job);
+/// What was made ready to see whether a table can be run, kept for its rows: as much as fits, each once.
+class KeptJobs {
+ public:
+  /// Steps of programs that are kept, some 130 bytes each.
+  static constexpr std::size_t kMostSteps = 8'000'000;
+
+  void keep(PreparedJob prepared);
+  /// The job made ready, if it was kept. It is gone then.
+  std::optional<PreparedJob> take(const CollectiveJob& job);
+  /// By system, in order: what its fault leaves.
+  std::vector<SystemPtr> left;
+
+ private:
+  std::vector<PreparedJob> jobs_;
+  std::size_t steps_ = 0;
+};
+
+/// Makes ready what every system is asked for at the largest size, before anything is spent on it. What is
+/// asked for by name is refused with the reason; of what is left to auto one offer must be possible.
+sim::Result<KeptJobs> prepare_bench(const BenchJob& job, const sim::GoOn& go_on = {});
 /// Whether the table to choose by says anything about the job. Requires: job.tuning, one system.
 sim::Status check_tuning(const BenchJob& job);
 
 /// Rows in order of size, then system, engine, algorithm and protocol. An error is that of the row that began
-/// last. Requires: check_bench(job).
-sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch);
+/// last. Requires: prepare_bench(job), of which `kept` came.
+sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch, KeptJobs kept = {});
 
 }  // namespace infold::study

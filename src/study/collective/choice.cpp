@@ -72,7 +72,7 @@ class Guess {
         .engine = job_.engine};
     if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return kNever;
     const coll::Program program = coll::compile_on(*choice.algorithm, request, job_.system->machine.gpu);
-    if (coll::refuse_engine(program, job_.system->machine.gpu)) return kNever;
+    if (!coll::check_engine(program, job_.system->machine.gpu)) return kNever;
     const sim::Time limit =
         limit_us < kNever ? sim::Time::ps(static_cast<std::int64_t>(limit_us * 1e6) + 1) : sim::Time::never();
     const sim::Time time = estimator_.time(program, gpus_, limit, keep_going_);
@@ -122,7 +122,7 @@ std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* a
 
 std::string why_no_offers(const CollectiveJob& job, std::optional<coll::Protocol> protocol) {
   const coll::Protocol asked = protocol.value_or(coll::Protocol::kSimple);
-  if (auto why = coll::refuse_protocol(job.engine, asked)) return *why;
+  if (auto ok = coll::check_protocol(job.engine, asked); !ok) return ok.error().message;
   return fmt::format("no algorithm offers {} with protocol {}", sim::name_of(job.collective),
                      sim::name_of(asked));
 }
@@ -191,10 +191,11 @@ void TuningTable::add(sim::Bytes bytes, const Choice& best) {
   }
 }
 
-std::optional<std::string> TuningTable::refuse(const CollectiveJob& job) const {
-  if (collective == job.collective && system == job.system->name && gpus == job.gpus) return std::nullopt;
-  return fmt::format("it was made for {} on {} GPUs of {}, not for {} on {} of {}", sim::name_of(collective),
-                     gpus, system, sim::name_of(job.collective), job.gpus, job.system->name);
+sim::Status TuningTable::check(const CollectiveJob& job) const {
+  if (collective == job.collective && system == job.system->name && gpus == job.gpus) return {};
+  return sim::fail(fmt::format("it was made for {} on {} GPUs of {}, not for {} on {} of {}",
+                               sim::name_of(collective), gpus, system, sim::name_of(job.collective), job.gpus,
+                               job.system->name));
 }
 
 }  // namespace infold::study

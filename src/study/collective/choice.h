@@ -60,8 +60,8 @@ struct TuningTable {
   Choice at(sim::Bytes bytes) const;
   /// The best for a size larger than all before.
   void add(sim::Bytes bytes, const Choice& best);
-  /// Why it says nothing about such a job, if so.
-  std::optional<std::string> refuse(const CollectiveJob& job) const;
+  /// Whether it says anything about such a job.
+  sim::Status check(const CollectiveJob& job) const;
 };
 
 }  // namespace infold::study

@@ -9,6 +9,7 @@
 
 #include "coll/tune/engine_tuning.h"
 #include "gpu/machine.h"
+#include "inc/tag.h"
 #include "sim/check.h"
 #include "sim/random.h"
 #include "sim/sampler.h"
@@ -22,7 +23,7 @@ namespace {
 
 /// Simulator memory that the values of a checked run may take.
 constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
-/// Steps of a program, some 70 bytes each.
+/// Steps of a program, some 130 bytes each.
 constexpr std::int64_t kMostSteps = 50'000'000;
 /// Events between two looks at the clock and at the user.
 constexpr std::uint64_t kEventsPerLook = 1 << 18;
@@ -249,82 +250,40 @@ std::string gib(sim::Bytes b) {
   return fmt::format("{:.2f} GiB", static_cast<double>(b.count()) / (1 << 30));
 }
 
-std::optional<std::string> refuse_values(const CollectiveJob& job, sim::Bytes scratch) {
-  if (!job.check) return std::nullopt;
+sim::Status check_values(const CollectiveJob& job, sim::Bytes scratch) {
+  if (!job.check) return {};
   const std::int64_t need =
       coll::Values::memory_need(job.collective, job.bytes, job.gpus / job.groups, scratch) * job.groups *
       job.concurrent;
-  if (need <= kValuesLimit) return std::nullopt;
-  return fmt::format(
+  if (need <= kValuesLimit) return {};
+  return sim::fail(fmt::format(
       "checking the values of {} bytes on {} GPUs needs up to {:.1f} GiB of memory, more than the limit of "
-      "{} "
-      "GiB",
-      job.bytes.count(), job.gpus, static_cast<double>(need) / (1 << 30), kValuesLimit >> 30);
+      "{} GiB",
+      job.bytes.count(), job.gpus, static_cast<double>(need) / (1 << 30), kValuesLimit >> 30));
 }
 
-std::optional<std::string> refuse_program(const CollectiveJob& job, const coll::Program& program) {
+sim::Status check_program(const CollectiveJob& job, const coll::Program& program) {
   const gpu::GpuSpec& gpu = job.system->machine.gpu;
   if (const sim::Bytes need = memory_of(program) * job.concurrent; need > gpu.hbm.capacity) {
-    return fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
-                       sim::name_of(job.collective), job.bytes.count(), gib(need), gib(gpu.hbm.capacity));
+    return sim::fail(fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
+                                 sim::name_of(job.collective), job.bytes.count(), gib(need),
+                                 gib(gpu.hbm.capacity)));
   }
-  if (auto why = coll::refuse_engine(program, gpu)) return why;
+  if (auto ok = coll::check_engine(program, gpu); !ok) return ok;
   if (const int sms = program.sms() * job.concurrent; sms > gpu.sms) {
-    return fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}", job.concurrent,
-                       program.channels, sms, gpu.sms);
+    return sim::fail(fmt::format("{} at once on {} channels each need {} SMs, and the GPU has {}",
+                                 job.concurrent, program.channels, sms, gpu.sms));
   }
   if (program.in_network()) {
+    const std::string_view name = job.algorithm != nullptr ? job.algorithm->name : "the program";
     if (const sim::Status& ok = job.system->plan().in_network(); !ok)
-      return fmt::format("{}: {}: {}", job.algorithm != nullptr ? job.algorithm->name : "the program",
-                         ok.error().parameter, ok.error().message);
+      return sim::fail(fmt::format("{}: {}: {}", name, ok.error().parameter, ok.error().message));
+    if (program.ranks > inc::kMostMembers) {
+      return sim::fail(fmt::format("{}: switches sum for up to {} GPUs at once, not for {}", name,
+                                   inc::kMostMembers, program.ranks));
+    }
   }
-  return refuse_values(job, program.scratch);
-}
-
-/// What can be said before a program is there, which might be large.
-std::optional<std::string> refuse_request(const CollectiveJob& job) {
-  if (job.gpus % job.groups != 0)
-    return fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups);
-  const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
-  if (in_network && job.engine != coll::Engine::kSm)
-    return fmt::format("{} brings its own engine; leave --engine out", job.algorithm->name);
-  if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
-    return "the collective engine runs in-network programs only; there is sm, dma, ace";
-  if (job.program != nullptr) return std::nullopt;
-  if (auto why = coll::refuse_protocol(job.engine, job.protocol)) return why;
-  if (job.protocol != coll::Protocol::kSimple && job.algorithm->needs_simple(job.collective)) {
-    return fmt::format(
-        "{} stores {} straight into outputs, which needs the fence of the protocol simple, not {}",
-        job.algorithm->name, sim::name_of(job.collective), sim::name_of(job.protocol));
-  }
-  if (!job.algorithm->offers(job.collective)) {
-    return fmt::format("{} does not offer {}: it offers {}; {} is offered by {}", job.algorithm->name,
-                       sim::name_of(job.collective), coll::offered_by(*job.algorithm),
-                       sim::name_of(job.collective), coll::who_offers(job.collective));
-  }
-  if (job.root >= job.gpus / job.groups)
-    return fmt::format("there is no rank {} to be the root of {} GPUs", job.root, job.gpus / job.groups);
-  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus / job.groups);
-  const sim::Bytes capacity = job.system->machine.gpu.hbm.capacity;
-  if (sizes.input + sizes.output > capacity) {
-    return fmt::format("{} of {} bytes needs {} for its vectors on each GPU, and its memory has {}",
-                       sim::name_of(job.collective), job.bytes.count(), gib(sizes.input + sizes.output),
-                       gib(capacity));
-  }
-  std::vector<int> gpus(static_cast<std::size_t>(job.gpus / job.groups));
-  const coll::Request request{.collective = job.collective,
-                              .bytes = job.bytes,
-                              .gpus = gpus,
-                              .fabric = nullptr,
-                              .tuning = tuning_of(job),
-                              .root = job.root,
-                              .engine = job.engine};
-  if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
-    return fmt::format(
-        "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",
-        job.algorithm->name, job.bytes.count(), job.gpus, steps / 1'000'000, kMostSteps / 1'000'000);
-  }
-  return refuse_values(job, {});
+  return check_values(job, program.scratch);
 }
 
 }  // namespace
@@ -340,30 +299,66 @@ std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
 }
 
 sim::Status check_request(const CollectiveJob& job) {
-  if (auto why = refuse_request(job)) return sim::fail(std::move(*why));
-  return {};
+  if (job.gpus % job.groups != 0)
+    return sim::fail(fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups));
+  const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
+  if (in_network && job.engine != coll::Engine::kSm)
+    return sim::fail(fmt::format("{} brings its own engine; leave --engine out", job.algorithm->name));
+  if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
+    return sim::fail("the collective engine runs in-network programs only; there is sm, dma, ace");
+  if (job.program != nullptr) return {};
+  if (auto ok = coll::check_protocol(job.engine, job.protocol); !ok) return ok;
+  if (job.protocol != coll::Protocol::kSimple && job.algorithm->needs_simple(job.collective)) {
+    return sim::fail(fmt::format(
+        "{} stores {} straight into outputs, which needs the fence of the protocol simple, not {}",
+        job.algorithm->name, sim::name_of(job.collective), sim::name_of(job.protocol)));
+  }
+  if (!job.algorithm->offers(job.collective)) {
+    return sim::fail(fmt::format("{} does not offer {}: it offers {}; {} is offered by {}",
+                                 job.algorithm->name, sim::name_of(job.collective),
+                                 coll::offered_by(*job.algorithm), sim::name_of(job.collective),
+                                 coll::who_offers(job.collective)));
+  }
+  if (job.root >= job.gpus / job.groups)
+    return sim::fail(
+        fmt::format("there is no rank {} to be the root of {} GPUs", job.root, job.gpus / job.groups));
+  const coll::BufferSizes sizes = coll::buffer_sizes(job.collective, job.bytes, job.gpus / job.groups);
+  const sim::Bytes capacity = job.system->machine.gpu.hbm.capacity;
+  if (sizes.input + sizes.output > capacity) {
+    return sim::fail(fmt::format("{} of {} bytes needs {} for its vectors on each GPU, and its memory has {}",
+                                 sim::name_of(job.collective), job.bytes.count(),
+                                 gib(sizes.input + sizes.output), gib(capacity)));
+  }
+  std::vector<int> gpus(static_cast<std::size_t>(job.gpus / job.groups));
+  const coll::Request request{.collective = job.collective,
+                              .bytes = job.bytes,
+                              .gpus = gpus,
+                              .fabric = nullptr,
+                              .tuning = tuning_of(job),
+                              .root = job.root,
+                              .engine = job.engine};
+  if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
+    return sim::fail(fmt::format(
+        "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",
+        job.algorithm->name, job.bytes.count(), job.gpus, steps / 1'000'000, kMostSteps / 1'000'000));
+  }
+  return check_values(job, {});
 }
 
-sim::Result<PreparedJob> prepare(const CollectiveJob& job) {
+sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_on) {
   PreparedJob p;
   p.job_ = job;
   if (job.fault) {
-    auto left = left_for_second_try(job);
-    if (!left) return sim::fail(left.error());
-    p.left_ = *std::move(left);
+    auto again = prepare_second_try(job, go_on);
+    if (!again) return sim::fail_as(std::move(again));
+    p.again_ = std::make_shared<const PreparedJob>(*std::move(again));
   }
-  if (auto ok = check_request(job); !ok) return sim::fail(ok.error());
+  if (auto ok = check_request(job); !ok) return sim::fail_as(std::move(ok));
   p.groups_ = groups_of(job);
   for (const auto& gpus : p.groups_) p.programs_.push_back(program_for(job, gpus));
-  if (auto why = refuse_program(job, p.program())) return sim::fail(std::move(*why));
+  if (auto ok = check_program(job, p.program()); !ok) return sim::fail_as(std::move(ok));
   p.burst_ = choose_burst(job, p.programs_, p.groups_);
   return p;
-}
-
-std::optional<std::string> refuse(const CollectiveJob& job) {
-  auto prepared = prepare(job);
-  if (prepared) return std::nullopt;
-  return std::move(prepared.error().message);
 }
 
 void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
@@ -379,8 +374,11 @@ CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {
 }
 
 CollectiveOutcome run(const PreparedJob& prepared, const KeepGoing& keep_going) {
+  return prepared.job().fault ? run_with_fault(prepared, keep_going) : run_undisturbed(prepared, keep_going);
+}
+
+CollectiveOutcome run_undisturbed(const PreparedJob& prepared, const KeepGoing& keep_going) {
   const CollectiveJob& job = prepared.job();
-  if (job.fault) return run_with_fault(prepared, keep_going);
   const std::vector<coll::Program>& programs = prepared.programs();
   gpu::Machine machine(
       job.system->plan(),

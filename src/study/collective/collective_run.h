@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Fault {
   int plane = 0;
   sim::Time at;                               ///< from the start
   const coll::Algorithm* fallback = nullptr;  ///< that finishes it; null: the same again
+  SystemPtr left = {};  ///< the system without what fails (without()); null: prepare() makes it
 };
 
 struct CollectiveJob {
@@ -122,30 +124,31 @@ class PreparedJob {
   /// Of the first communicator.
   const coll::Program& program() const { return programs_.front(); }
   sim::Bytes burst() const { return burst_; }
-  /// With a fault: the system without what fails.
-  const SystemPtr& left() const { return left_; }
+  /// With a fault: the same job as it begins again on the system without what fails.
+  const PreparedJob& again() const { return *again_; }
+  /// A trace may be asked for later than the rest.
+  void set_trace(std::optional<sim::TraceSpec> trace) { job_.trace = trace; }
 
  private:
-  friend sim::Result<PreparedJob> prepare(const CollectiveJob& job);
+  friend sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_on);
   PreparedJob() = default;
   CollectiveJob job_;
   std::vector<std::vector<int>> groups_;
   std::vector<coll::Program> programs_;
   sim::Bytes burst_;
-  SystemPtr left_;
+  std::shared_ptr<const PreparedJob> again_;
 };
 
-/// The only way to a prepared job; why the job can not be run as asked, if so. What the job points to must
-/// outlive it.
-sim::Result<PreparedJob> prepare(const CollectiveJob& job);
+/// The only way to a prepared job; fails where the job cannot be run as asked, and where `go_on` says no.
+/// What the job points to must outlive it.
+sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_on = {});
 
 /// What can be said against a job before its program is there, which may take long to write.
 sim::Status check_request(const CollectiveJob& job);
 
-/// Why a job can not be run as asked, if so. To run it later, prepare() it instead and keep what comes of it.
-std::optional<std::string> refuse(const CollectiveJob& job);
-
 CollectiveOutcome run(const PreparedJob& prepared, const KeepGoing& keep_going);
+/// The same as if nothing failed.
+CollectiveOutcome run_undisturbed(const PreparedJob& prepared, const KeepGoing& keep_going);
 /// Prepares the job and runs it.
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going);
 

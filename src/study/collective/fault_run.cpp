@@ -12,11 +12,18 @@ namespace infold::study {
 
 namespace {
 
-/// The job as it begins again `later`, on the system that is left.
-CollectiveJob second_try(const CollectiveJob& job, SystemPtr left, sim::Time later) {
+/// From the start to when the collective begins again.
+sim::Time begins_again(const CollectiveJob& job) {
+  const FaultSpec& spec = job.system->fault;
+  return job.fault->at + spec.notice + spec.reroute;
+}
+
+/// The job as it begins again on the system that is left.
+CollectiveJob second_try(const CollectiveJob& job, SystemPtr left) {
   CollectiveJob again = job;
   again.fault.reset();
   again.system = std::move(left);
+  const sim::Time later = begins_again(job);
   for (sim::Time& delay : again.delays) delay = delay > later ? delay - later : sim::Time{};
   if (job.fault->fallback != nullptr) {
     again.algorithm = job.fault->fallback;
@@ -33,7 +40,7 @@ KeepGoing part_of_two(const KeepGoing& keep_going, double done) {
 
 }  // namespace
 
-sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault) {
+sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault, const sim::GoOn& go_on) {
   SystemSpec left = system;
   net::FabricSpec& fabric = left.machine.fabric;
   const auto plane = static_cast<std::size_t>(fault.plane);
@@ -51,41 +58,39 @@ sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault) {
   } else {
     fabric.failed_planes.push_back(fault.plane);
   }
-  auto prepared = PreparedSystem::make(std::move(left));
+  auto prepared = PreparedSystem::make(std::move(left), go_on);
+  if (!prepared && prepared.error().kind == sim::Error::Kind::kInterrupted) return prepared;
   if (!prepared) return sim::fail(fmt::format("--fail: {}", prepared.error().message));
   return prepared;
 }
 
-sim::Result<SystemPtr> left_for_second_try(const CollectiveJob& job) {
-  auto left = without(*job.system, *job.fault);
-  if (!left) return left;
-  if (auto why = refuse(second_try(job, *left, {}))) return sim::fail(std::move(*why));
-  return left;
+sim::Result<PreparedJob> prepare_second_try(const CollectiveJob& job, const sim::GoOn& go_on) {
+  auto left =
+      job.fault->left ? sim::Result<SystemPtr>(job.fault->left) : without(*job.system, *job.fault, go_on);
+  if (!left) return sim::fail_as(std::move(left));
+  CollectiveJob again = second_try(job, *std::move(left));
+  if (job.fault->fallback != nullptr) {
+    if (auto ok = check_request(again); !ok) return sim::fail_as(std::move(ok));
+    again.protocol = choose(again, offers_of(again, again.algorithm, std::nullopt), go_on).protocol;
+  }
+  return prepare(again, go_on);
 }
 
 CollectiveOutcome run_with_fault(const PreparedJob& prepared, const KeepGoing& keep_going) {
   const CollectiveJob& job = prepared.job();
-  const Fault& fault = *job.fault;
-  const FaultSpec& spec = job.system->fault;
-  const sim::Time later = fault.at + spec.notice + spec.reroute;
-  CollectiveJob again = second_try(job, prepared.left(), later);
-  if (fault.fallback != nullptr)
-    again.protocol = choose(again, offers_of(again, again.algorithm, std::nullopt)).protocol;
-
-  CollectiveJob alone = job;
-  alone.fault.reset();
-  auto outcome = run(alone, part_of_two(keep_going, 0));
+  const sim::Time later = begins_again(job);
+  auto outcome = run_undisturbed(prepared, part_of_two(keep_going, 0));
   if (!outcome) return outcome;
   FaultReport report{.undisturbed = outcome->time, .lost = {}, .finished_by = job.algorithm};
-  if (outcome->time <= fault.at) {
+  if (outcome->time <= job.fault->at) {
     outcome->fault = report;
     return outcome;
   }
-  outcome = run(again, part_of_two(keep_going, 0.5));
+  outcome = run_undisturbed(prepared.again(), part_of_two(keep_going, 0.5));
   if (!outcome) return outcome;
   report.hit = true;
   report.lost = later + outcome->time - report.undisturbed;
-  report.finished_by = again.algorithm;
+  report.finished_by = prepared.again().job().algorithm;
   outcome->fault = report;
   outcome->take_time(job, later + outcome->time);
   return outcome;

@@ -8,11 +8,11 @@
 
 namespace infold::study {
 
-/// The system without what fails, or why it can not do without.
-sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault);
+/// The system without what fails, or why it cannot do without. Fails also where `go_on` says no.
+sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault, const sim::GoOn& go_on = {});
 
-/// The same for a job's fault, after which the collective can begin again. Requires: job.fault.
-sim::Result<SystemPtr> left_for_second_try(const CollectiveJob& job);
+/// The job as it begins again after its fault, made ready. Requires: job.fault.
+sim::Result<PreparedJob> prepare_second_try(const CollectiveJob& job, const sim::GoOn& go_on);
 
 /// Requires: its job has a fault.
 CollectiveOutcome run_with_fault(const PreparedJob& prepared, const KeepGoing& keep_going);

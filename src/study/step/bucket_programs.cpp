@@ -1,4 +1,4 @@
-// Choosing and compiling, once a size.
+// Choosing and compiling, once per size.
 #include "study/step/bucket_programs.h"
 
 #include <fmt/format.h>
@@ -8,29 +8,30 @@
 
 namespace infold::study {
 
-std::optional<std::string> BucketPrograms::prepare(sim::Bytes bytes) {
-  if (entries_.contains(bytes.count())) return std::nullopt;
+sim::Status BucketPrograms::prepare(sim::Bytes bytes) {
+  if (entries_.contains(bytes.count())) return {};
   CollectiveJob job = job_;
   job.bytes = bytes;
   const auto offers = offers_of(job, job_.algorithm, protocol_);
   if (offers.empty()) {
-    if (auto why = coll::refuse_protocol(job.engine, protocol_.value_or(coll::Protocol::kSimple))) return why;
-    return fmt::format("{} can not reduce with the protocol {}",
-                       job_.algorithm == nullptr ? "no algorithm" : job_.algorithm->name,
-                       protocol_ ? sim::name_of(*protocol_) : "auto");
+    if (auto ok = coll::check_protocol(job.engine, protocol_.value_or(coll::Protocol::kSimple)); !ok)
+      return ok;
+    return sim::fail(fmt::format("{} can not reduce with the protocol {}",
+                                 job_.algorithm == nullptr ? "no algorithm" : job_.algorithm->name,
+                                 protocol_ ? sim::name_of(*protocol_) : "auto"));
   }
   // What can be said against a request depends on its protocol by little; the offer that is taken is asked
   // again.
   job.algorithm = offers.front().algorithm;
   job.protocol = offers.front().protocol;
-  if (auto ok = check_request(job); !ok) return ok.error().message;
+  if (auto ok = check_request(job); !ok) return ok;
   const Choice choice = choose(job, offers, keep_going_);
   job.algorithm = choice.algorithm;
   job.protocol = choice.protocol;
   auto prepared = study::prepare(job);
-  if (!prepared) return prepared.error().message;
+  if (!prepared) return sim::fail_as(std::move(prepared));
   entries_.emplace(bytes.count(), std::make_unique<Entry>(Entry{choice, prepared->program()}));
-  return std::nullopt;
+  return {};
 }
 
 bool BucketPrograms::fold(int ranks) {

@@ -26,12 +26,12 @@ class BucketPrograms {
                  std::function<bool()> keep_going)
       : job_(job), protocol_(protocol), keep_going_(std::move(keep_going)) {}
 
-  /// Why there is none for this size, if so.
-  std::optional<std::string> prepare(sim::Bytes bytes);
+  /// Chooses and compiles for this size, unless that was done before.
+  sim::Status prepare(sim::Bytes bytes);
   /// Replaces all programs there are by what the first `ranks` ranks do when they stand for all
-  /// (coll/program/fold.h). False, and nothing changes, where that can not be.
+  /// (coll/program/fold.h). False, and nothing changes, where that cannot be.
   bool fold(int ranks);
-  /// Requires: prepare(bytes) had nothing to say. Stays where it is.
+  /// Requires: prepare(bytes). Stays where it is.
   const Entry& operator[](sim::Bytes bytes) const { return *entries_.at(bytes.count()); }
 
  private:

@@ -194,9 +194,9 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   BucketPrograms programs(collective, job.protocol, go_on);
   for (const sim::Bytes n : schedule.sizes(sizes, job.sync.fusion)) {
-    const auto why = programs.prepare(n);
+    auto prepared = programs.prepare(n);
     if (!go_on()) return sim::interrupted();
-    if (why) return sim::fail(*why);
+    if (!prepared) return sim::fail_as(std::move(prepared));
   }
 
   const std::int64_t packet_hops = packet_hops_of(job, all);
