@@ -17,30 +17,36 @@ export interface Window {
   methods: Timed[];
 }
 
-/** Neighbouring sizes, as indices, at which the same method is fastest. */
+/** Neighbouring sizes, as indices, at which the same methods are fastest: one, or several that are equal. */
 export interface Span {
   from: number;
   to: number;
-  winner: number;
+  winners: number[];
 }
+/** Times that differ by less than this share are equal. */
+const kEqual = 0.01;
 
 export function spansOf(window: Window): Span[] {
   const spans: Span[] = [];
   window.sizes.forEach((_, i) => {
-    const winner = window.methods.reduce((best, m, k) => (m.time_us[i] < window.methods[best].time_us[i] ? k : best), 0);
+    const least = Math.min(...window.methods.map((m) => m.time_us[i]));
+    const winners = window.methods.flatMap((m, k) => (m.time_us[i] <= least * (1 + kEqual) ? [k] : []));
     const last = spans[spans.length - 1];
-    if (last !== undefined && last.winner === winner) last.to = i;
-    else spans.push({from: i, to: i, winner});
+    if (last !== undefined && last.winners.join() === winners.join()) last.to = i;
+    else spans.push({from: i, to: i, winners});
   });
   return spans;
 }
 
+const names = (window: Window, span: Span): string => list(span.winners.map((k) => window.methods[k].name));
+
 export function winsInWords(window: Window): string {
-  const spans = spansOf(window).map((s) => {
+  const spans = spansOf(window);
+  const said = spans.map((s) => {
     const [from, to] = [size(window.sizes[s.from]), size(window.sizes[s.to])];
-    return `${window.methods[s.winner].name} ${s.from === s.to ? `at ${from}` : `from ${from} to ${to}`}`;
+    return `${s.from === s.to ? `at ${from}` : `from ${from} to ${to}`} ${names(window, s)}`;
   });
-  return spans.length === 1 ? `${window.methods[spansOf(window)[0].winner].name} is fastest at all sizes` : `fastest is ${list(spans)}`;
+  return `fastest: ${spans.length === 1 ? `${names(window, spans[0])}, at all sizes` : said.join("; ")}`;
 }
 
 export function windowFigure(window: Window): Figure {
@@ -56,7 +62,7 @@ export function windowFigure(window: Window): Figure {
   return {
     id: window.id,
     title: `Speed against ${first.name} by size, ${window.where}`,
-    caption: `The time of ${first.name} over that of each other; above 1 it is faster. Shaded in the colour of the fastest: ${winsInWords(window)}.`,
+    caption: `The time of ${first.name} over that of each other; above 1 it is faster. Shaded in its colour, the ${winsInWords(window)}.`,
     description: `One line per algorithm; ${winsInWords(window)}.`,
     height: 340,
     zoom: false,
@@ -106,8 +112,8 @@ export function windowFigure(window: Window): Figure {
             data: spansOf(window).map((s) => [
               {
                 xAxis: edge(s.from, -1),
-                itemStyle: {color: styles[s.winner].colour, opacity: 0.1},
-                label: {show: true, position: "insideTop" as const, color: theme.text, fontSize: 11, formatter: narrow && s.from === s.to ? "" : `${window.methods[s.winner].name}${s.from === s.to ? "" : " is fastest"}`},
+                itemStyle: s.winners.length > 1 ? {color: theme.shade} : {color: styles[s.winners[0]].colour, opacity: 0.1},
+                label: {show: true, position: "insideTop" as const, color: theme.text, fontSize: 11, lineHeight: 13, width: narrow ? 70 : 150, overflow: "break" as const, formatter: narrow && s.from === s.to ? "" : s.winners.map((k) => window.methods[k].name).join(" =\n")},
               },
               {xAxis: edge(s.to, 1)},
             ]),
