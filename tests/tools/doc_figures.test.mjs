@@ -21,7 +21,7 @@ test("the output of a command is made anew, and the change is told with its plac
 });
 
 test("what is right already is no change", async () => {
-  const right = ["```", "$ infold x", "said by infold x", "second", "third", "```", "<!-- figures: t -->", "| | a |", "| --- | --- |", "| t | 1 |", "", "so <!-- figure: w -->new w<!-- end -->."];
+  const right = ["```", "$ infold x", "said by infold x", "second", "third", "```", "<!-- figures: t -->", "| | a |", "|---|---|", "| t | 1 |", "", "so <!-- figure: w -->new w<!-- end -->."];
   const {lines, changes} = await run(right);
   assert.deepEqual(lines, right);
   assert.deepEqual(changes, []);
@@ -45,7 +45,7 @@ test("long ones stay as they are when they are not asked for", async () => {
 
 test("a table ends where its rows end", async () => {
   const {lines} = await run(["<!-- figures: t -->", "| old |", "| older |", "", "| other |"]);
-  assert.deepEqual(lines, ["<!-- figures: t -->", "| | a |", "| --- | --- |", "| t | 1 |", "", "| other |"]);
+  assert.deepEqual(lines, ["<!-- figures: t -->", "| | a |", "|---|---|", "| t | 1 |", "", "| other |"]);
 });
 
 test("several words of a line are made anew", async () => {

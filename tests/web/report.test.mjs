@@ -41,7 +41,7 @@ async function open(file, {width = 1400, colorScheme = "light", frames = true} =
 /** What a figure draws beside axes, grid and text: shapes in a colour of the palette. */
 const countMarks = (figure) =>
   figure.evaluate((root) => {
-    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#7f7f7f"];
+    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#7f7f7f", "#440154", "#fde725"]; // and the ends of a heat map
     const has = (e, name) => palette.includes((e.getAttribute(name) ?? "").toLowerCase());
     return [...root.querySelectorAll(".chart svg path, .chart svg rect")].filter((e) => has(e, "fill") || has(e, "stroke")).length;
   });
@@ -55,6 +55,8 @@ const tableOf = (figure) =>
 const column = (table, name) => table.rows.map((row) => row[table.names.indexOf(name)]);
 
 const overlapped = (rows) => rows.filter((row) => row.variant === "overlap");
+/** From the end of the last bucket's collective to the optimizer. */
+const copiedBack = (step) => step.last_pass_ms.optimizer_start - Math.max(step.last_pass_ms.backward_end, ...step.buckets.map((b) => b.end_ms));
 /** By command: figure, column, and the values the JSON has for it. */
 const expected = {
   bench: (json) => [
@@ -65,7 +67,9 @@ const expected = {
   "bench-one-size": (json) => [["time", "time us", json.results.map((r) => r.time_us)]],
   train: (json) => [
     ["phases", "step ms", [json.phases_ms.step]],
-    ["phases", "exposed communication ms", [json.phases_ms.exposed_comm]],
+    ["phases", "exposed communication ms", [json.phases_ms.exposed_comm - copiedBack(json)]],
+    ["phases", "copying back ms", [copiedBack(json)]],
+    ["memory", "memory", [...Object.entries(json.memory_bytes).filter(([kind]) => kind !== "total").map(([, bytes]) => bytes), json.memory_bytes.total]],
     ["timeline", "start ms", json.buckets.map((b) => b.start_ms)],
     ["timeline", "end ms", json.buckets.map((b) => b.end_ms)],
   ],
@@ -86,10 +90,11 @@ const expected = {
   ],
   sweep: (json) => {
     const drawn = json.rows.filter((row) => row["-g"] === "2" && row.bytes === 16384);
-    return [["sweep", "time_us", ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.time_us))]];
+    return [["sweep", "time (us)", ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.time_us))]];
   },
   study: (json) => [
-    ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
+    ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].backward_slowdown)],
+    ["beside", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
     ["phases-0", "step ms", json.cases[0].rows.map((row) => row.phases_ms.step)],
     ["window-0", "inc-push us", json.windows[0].methods.find((m) => m.method === "inc-push").time_us],
   ],
@@ -164,29 +169,75 @@ test("a sweep's chart draws what is chosen, by keyboard too", async () => {
   const {page, complaints} = await open(made.pages.sweep.file);
   const figure = page.locator("#sweep");
   const {rows} = made.pages.sweep.json;
-  assert.match(await figure.locator("h2").textContent(), /^time_us over gpu.fence, by algo$/);
+  assert.match(await figure.locator("h2").textContent(), /^time \(us\) over gpu.fence, by algorithm$/);
   // Another result, by keyboard: the choice keeps the focus.
   const result = figure.getByLabel("Result", {exact: true});
   await result.focus();
   await page.keyboard.press("ArrowDown");
-  assert.match(await figure.locator("h2").textContent(), /^busbw_gbps over /);
+  assert.match(await figure.locator("h2").textContent(), /^bus bandwidth \(GB\/s\) over /);
   assert.equal(await result.evaluate((e) => e === document.activeElement), true);
   // Another size of message and number of GPUs.
-  await figure.getByLabel("bytes", {exact: true}).selectOption("65536");
-  await figure.getByLabel("g", {exact: true}).selectOption("4");
+  await figure.getByLabel("message size", {exact: true}).selectOption({label: "64 KiB"});
+  await figure.getByLabel("GPUs", {exact: true}).selectOption("4");
   const drawn = rows.filter((row) => row["-g"] === "4" && row.bytes === 65536);
-  assert.deepEqual(column(await tableOf(figure), "busbw_gbps"), ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.busbw_gbps)));
+  assert.deepEqual(column(await tableOf(figure), "bus bandwidth (GB/s)"), ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.busbw_gbps)));
   // Over sizes instead, a line for each number of GPUs; what was drawn over can be chosen now.
-  await figure.getByLabel("over", {exact: true}).selectOption("bytes");
-  await figure.getByLabel("lines", {exact: true}).selectOption("g");
+  await figure.getByLabel("over", {exact: true}).selectOption("message size");
+  await figure.getByLabel("lines", {exact: true}).selectOption("GPUs");
   assert.deepEqual(await figure.locator(".legend button").allTextContents(), ["2", "4"]);
   assert.equal(await figure.getByLabel("gpu.fence", {exact: true}).isVisible(), true);
-  assert.equal(column(await tableOf(figure), "busbw_gbps").length, 4);
+  assert.equal(column(await tableOf(figure), "bus bandwidth (GB/s)").length, 4);
   // Lines by what it is drawn over: the two change places.
-  await figure.getByLabel("lines", {exact: true}).selectOption("bytes");
-  assert.match(await figure.locator("h2").textContent(), /over g, by bytes$/);
+  await figure.getByLabel("lines", {exact: true}).selectOption("message size");
+  assert.match(await figure.locator("h2").textContent(), /over GPUs, by message size$/);
   assert.ok((await countMarks(figure)) > 0);
   assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("a sweep says where more buys nothing, as near to the best as is chosen", async () => {
+  const file = await changed("sweep", (data) => {
+    const rows = data.result.rows.map((row) => ({...row, time_us: {"100 ns": 110, "500 ns": 103, "1 us": 101, "4 us": 100}[row["gpu.fence"]]}));
+    return {...data, result: {...data.result, rows}};
+  });
+  const {page} = await open(file);
+  const figure = page.locator("#sweep");
+  assert.match(await figure.locator("figcaption").textContent(), /smallest gpu.fence within 2 % of the best: ring 1 us, tree 1 us and nvls 1 us/);
+  await figure.getByLabel("near the best", {exact: true}).selectOption("5 %");
+  assert.match(await figure.locator("figcaption").textContent(), /within 5 % of the best: ring 500 ns/);
+  await page.close();
+});
+
+test("a sweep's heat map has a cell for each pair of values", async () => {
+  const {page} = await open(made.pages.sweep.file);
+  const heat = page.locator("#heat");
+  assert.equal((await tableOf(heat)).rows.length, 12);
+  assert.match(await heat.locator("h2").textContent(), /over gpu.fence and algorithm$/);
+  await heat.getByLabel("up", {exact: true}).selectOption("GPUs");
+  assert.equal((await tableOf(heat)).rows.length, 8);
+  await page.close();
+});
+
+test("an algorithm has one colour on every page", async () => {
+  const colours = async (name, figure) => {
+    const {page} = await open(made.pages[name].file);
+    const keys = await page.locator(`#${figure} .legend button`).evaluateAll((all) => all.map((e) => [e.textContent, e.querySelector("path").getAttribute("stroke")]));
+    await page.close();
+    return Object.fromEntries(keys);
+  };
+  const [bench, study, sweep] = [await colours("bench", "busbw"), await colours("study", "window-0"), await colours("sweep", "sweep")];
+  assert.equal(bench["inc-push"], study["inc-push"]);
+  assert.equal(study.tree, sweep.tree);
+  assert.equal(bench.nvls, sweep.nvls);
+});
+
+test("the headline of a study and its window name who wins", async () => {
+  const {page} = await open(made.pages.study.file);
+  assert.match(await page.locator(".answer").textContent(), /^Beside ring, backward takes .* longer than alone/);
+  assert.match(await page.locator("#window-0 figcaption").textContent(), /fastest/);
+  const times = made.pages.study.json.windows[0].methods;
+  const winner = times.reduce((a, b) => (b.time_us[0] < a.time_us[0] ? b : a)).method;
+  assert.ok((await page.locator("#window-0 figcaption").textContent()).includes(winner));
   await page.close();
 });
 
@@ -203,7 +254,7 @@ test("a sweep of 10,000 points opens within 3 s, and another choice takes less t
   await page.locator("#reproduce").waitFor();
   const opened = await worked();
   assert.ok(opened < 3, `${opened} s`);
-  await page.locator("#sweep").getByLabel("lines", {exact: true}).selectOption("g");
+  await page.locator("#sweep").getByLabel("lines", {exact: true}).selectOption("GPUs");
   assert.equal(await page.locator("#sweep .legend button").count(), 4);
   const chosen = (await worked()) - opened;
   assert.ok(chosen < 1, `${chosen} s`);

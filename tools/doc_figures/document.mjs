@@ -27,6 +27,8 @@ export function filesOf(text) {
   return files;
 }
 
+const rowOf = (cells) => (cells[0] === "---" ? `|${cells.join("|")}|` : `| ${cells.join(" | ")} |`.replaceAll(/\|  (?=\|)/g, "| "));
+
 /** What of an output a document shows, given what it shows now: all of it, or up to "...". */
 function shownOf(output, shown) {
   if (shown.at(-1) !== "...") return output;
@@ -70,7 +72,7 @@ export async function renewed(text, make, changed) {
       const before = lines.slice(i + 1, end);
       const rows = await make.table(name);
       out.push(lines[i]);
-      put(i + 1, name, before, rows === undefined ? before : rows.map((cells) => `| ${cells.join(" | ")} |`.replaceAll(/\|  (?=\|)/g, "| ")));
+      put(i + 1, name, before, rows === undefined ? before : rows.map(rowOf));
       i = end - 1;
     } else {
       let line = lines[i];

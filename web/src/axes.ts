@@ -20,16 +20,16 @@ export function valueAxis(theme: Theme, name: string, more: object = {}) {
   };
 }
 
-/** On a narrow page a name goes on in the next line, after its comma if it has one. */
+/** On a narrow page a name goes on in the next line after each of its commas. */
 export function namesAxis(theme: Theme, data: string[], narrow: boolean) {
   return {
     type: "category" as const,
     data,
     axisLabel: {
       color: theme.text,
-      ...(narrow ? {width: 100, overflow: "break" as const, lineHeight: 14} : {}),
+      ...(narrow ? {width: 145, overflow: "break" as const, fontSize: 11, lineHeight: 13} : {}),
       interval: 0,
-      formatter: (name: string) => (narrow ? name.replace(", ", ",\n") : name.length > 48 ? `${name.slice(0, 46)}...` : name),
+      formatter: (name: string) => (narrow ? name.replaceAll(", ", ",\n") : name.length > 48 ? `${name.slice(0, 46)}...` : name),
     },
     axisLine: {lineStyle: {color: theme.line}},
     axisTick: {show: false},

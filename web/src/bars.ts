@@ -1,7 +1,8 @@
 // Bars side by side: a group for each case, a bar for each method.
 import type {BarSeriesOption} from "echarts";
 import {Figure} from "./figure";
-import {colour} from "./theme";
+import {stylesOf} from "./methods";
+import {Theme, colour} from "./theme";
 import {grid, namesAxis, tip, valueAxis} from "./axes";
 
 export interface Bars {
@@ -14,14 +15,45 @@ export interface Bars {
   unit: string;
   /** How the axis shows a value; without it, only the bars do. */
   axis?: (value: number) => string;
+  /** Values are bytes: the axis has round numbers of a power of two. */
+  binary?: boolean;
   /** What is drawn without bars need not begin at 0. */
   anywhere?: boolean;
-  /** A bar's colour is its series' place here, so that a method has one colour on the page. */
-  colours: string[];
+  /** A bar's colour is its series' place here. Without it, series are algorithms, which have colours of their own. */
+  colours?: string[];
+  /** The groups are algorithms, and bars have their colours. */
+  byGroup?: boolean;
+  /** A value to compare with, as a line. */
+  reference?: {value: number; name: string};
+}
+
+/** The line of a reference, for the first series of a chart. */
+export function referenceLine(b: Bars, theme: Theme) {
+  if (b.reference === undefined) return {};
+  return {
+    markLine: {
+      silent: true,
+      symbol: "none",
+      lineStyle: {color: theme.soft, type: "dashed" as const, width: 1.5},
+      label: {show: b.reference.name !== "", position: "insideEndTop" as const, rotate: 0, formatter: b.reference.name, color: theme.soft},
+      data: [{xAxis: b.reference.value}],
+    },
+  };
+}
+
+/** Where the axis ends: beyond the reference; for bytes after four to eight steps of a power of two. */
+function extent(b: Bars): {interval?: number; max?: number} {
+  if (b.binary !== true && b.reference === undefined) return {};
+  const highest = Math.max(b.reference?.value ?? 0, ...b.series.flatMap((s) => s.values.map((v) => v ?? 0)));
+  if (b.binary !== true) return {max: highest};
+  const interval = 2 ** Math.floor(Math.log2(Math.max(highest, 8) / 4));
+  return {interval, max: Math.ceil((highest * 1.02) / interval) * interval};
 }
 
 export function barFigure(b: Bars): Figure {
-  const colourOf = (name: string) => colour(Math.max(0, b.colours.indexOf(name)));
+  const styles = stylesOf(b.series.map((s) => s.name));
+  const colourOf = (name: string) => (b.colours !== undefined ? colour(Math.max(0, b.colours.indexOf(name))) : styles[b.series.findIndex((s) => s.name === name)].colour);
+  const groupColours = b.byGroup === true ? stylesOf(b.groups).map((style) => style.colour) : undefined;
   return {
     id: b.id,
     title: b.title,
@@ -34,7 +66,7 @@ export function barFigure(b: Bars): Figure {
     legend: b.series.map((s) => ({name: s.name, colour: colourOf(s.name), symbol: "rect"})),
     option: (theme, narrow) => ({
       grid: {...grid(narrow), top: 8, right: 64},
-      xAxis: {...valueAxis(theme, b.unit), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {show: b.axis !== undefined, color: theme.soft, hideOverlap: true, formatter: (v: number) => b.axis?.(v) ?? ""}},
+      xAxis: {...valueAxis(theme, b.unit), ...extent(b), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {show: b.axis !== undefined, color: theme.soft, hideOverlap: true, formatter: (v: number) => b.axis?.(v) ?? ""}},
       yAxis: {...namesAxis(theme, b.groups, narrow), inverse: true},
       tooltip: {
         trigger: "axis",
@@ -45,13 +77,14 @@ export function barFigure(b: Bars): Figure {
         },
       },
       series: b.series.map(
-        (s): BarSeriesOption => ({
+        (s, k): BarSeriesOption => ({
           type: "bar",
           name: s.name,
           barMaxWidth: 20,
           barGap: "12%",
           itemStyle: {color: colourOf(s.name)},
-          data: s.values,
+          data: groupColours === undefined ? s.values : s.values.map((value, i) => ({value: value ?? "-", itemStyle: {color: groupColours[i]}})),
+          ...(k === 0 ? referenceLine(b, theme) : {}),
           label: {show: true, position: "right", color: theme.text, fontSize: 11, formatter: (p) => (typeof p.value === "number" ? b.show(p.value) : "")},
           labelLayout: {hideOverlap: true},
         }),

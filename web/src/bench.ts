@@ -2,7 +2,8 @@
 import type {LineSeriesOption, ScatterSeriesOption} from "echarts";
 import {Bench, BenchResult, Published} from "./payload";
 import {Line, lines} from "./bench_series";
-import {Theme, colour, dash, symbol} from "./theme";
+import {Theme} from "./theme";
+import {stylesOf} from "./methods";
 import {digits, list, microseconds, percent, plain, size} from "./format";
 import {grid, namesAxis, place, sizeAxis, tip, valueAxis} from "./axes";
 import {Figure} from "./figure";
@@ -58,11 +59,20 @@ const barTable = (all: Line[]) => ({
   ),
 });
 
-/** What the links allow, where it is known and the same for all that is drawn. */
-function bound(all: Line[]): number | undefined {
-  const rows = all.flatMap((line) => line.rows);
-  const first = rows[0]?.busbw_bound_gbps;
-  return first > 0 && rows.every((row) => row.busbw_bound_gbps === first) ? first : undefined;
+/** What the links allow at the largest size, with the lines that this holds for: in-network algorithms send less per byte. */
+interface Limit {
+  value: number;
+  name: string;
+}
+const kMostLimits = 3;
+function limits(all: Line[]): Limit[] {
+  const found = new Map<number, string[]>();
+  for (const line of all) {
+    const value = line.rows[line.rows.length - 1].busbw_bound_gbps;
+    if (value > 0) found.set(value, [...(found.get(value) ?? []), line.name]);
+  }
+  const several = found.size > 1;
+  return [...found].slice(0, kMostLimits).map(([value, names]) => ({value, name: `links carry ${digits(value)} GB/s${several ? ` (${names.length > 3 ? `${names.length} lines` : list(names)})` : ""}`}));
 }
 
 /** Published times of a line's system and algorithm, as this quantity. */
@@ -83,9 +93,14 @@ function pointsOf(all: Line[], q: Quantity, published: Published[]): Point[] {
   });
 }
 const kPublished = "published";
+/** Beyond this, a linear axis shows the largest values only. */
+const kWide = 50;
 
-function curve(all: Line[], q: Quantity, published: Published[]): Figure {
+const kScales = ["linear", "logarithmic"];
+
+function curve(all: Line[], q: Quantity, published: Published[], chosen?: number): Figure {
   const points = pointsOf(all, q, published);
+  const styles = stylesOf(all.map((line) => line.name));
   const measured = (theme: Theme): ScatterSeriesOption[] =>
     points.length === 0
       ? []
@@ -102,34 +117,40 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
                 return tip(`${all[point.line].name}, ${size(point.bytes)}, published`, [[null, q.show(point.value)], [null, point.source]]);
               },
             },
-            data: points.map((p) => ({value: [place(p.bytes), p.value], symbol: "diamond", itemStyle: {color: theme.card, borderColor: colour(p.line), borderWidth: 2.5}})),
+            data: points.map((p) => ({value: [place(p.bytes), p.value], symbol: "diamond", itemStyle: {color: theme.card, borderColor: styles[p.line].colour, borderWidth: 2.5}})),
           },
         ];
   const sizes = [...new Set(all.flatMap((line) => line.rows.map((row) => row.bytes)))].sort((a, b) => a - b);
-  const limit = q === kBandwidth ? bound(all) : undefined;
+  const allowed = q === kBandwidth ? limits(all) : [];
+  const highest = Math.max(0, ...allowed.map((limit) => limit.value));
   const values = all.flatMap((line) => line.rows.map(q.of));
   const range = Math.max(...values) / Math.min(...values);
-  const series = (theme: Theme): LineSeriesOption[] =>
+  // From zero, small messages are one flat line.
+  const log = chosen === undefined ? q.log || range > kWide : chosen === 1;
+  const series = (): LineSeriesOption[] =>
     all.map((line, i) => ({
       type: "line",
       name: line.name,
-      symbol: symbol(i),
+      symbol: styles[i].symbol,
       symbolSize: 7,
-      itemStyle: {color: colour(i)},
-      lineStyle: {color: colour(i), width: 2, type: dash(i)},
+      itemStyle: {color: styles[i].colour},
+      lineStyle: {color: styles[i].colour, width: 2, type: styles[i].dash},
       data: line.rows.map((row) => [place(row.bytes), q.of(row)]),
-      ...(i === 0 && limit !== undefined
-        ? {
-            markLine: {
-              silent: true,
-              symbol: "none",
-              lineStyle: {color: theme.soft, type: "dashed" as const},
-              label: {position: "insideEndTop" as const, formatter: `what the links allow: ${q.show(limit)}`, color: theme.soft},
-              data: [{yAxis: limit}],
-            },
-          }
-        : {}),
     }));
+  const allowedLines = (theme: Theme): LineSeriesOption[] => [
+    {
+      // A line of its own, so that hiding an algorithm does not hide it.
+      type: "line",
+      name: "what links carry",
+      data: [],
+      markLine: {
+        silent: true,
+        symbol: "none",
+        lineStyle: {color: theme.soft, type: "dashed"},
+        data: allowed.map((limit) => ({yAxis: limit.value, label: {position: "insideStartTop", formatter: limit.name, color: theme.soft}})),
+      },
+    },
+  ];
   return {
     id: q.id,
     title: `${q.title} by message size`,
@@ -143,15 +164,17 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
     height: 380,
     zoom: sizes.length > 6,
     legend: [
-      ...all.map((line, i) => ({name: line.name, colour: colour(i), symbol: symbol(i)})),
-      ...(points.length > 0 ? [{name: kPublished, colour: colour(points[0].line), symbol: "emptyDiamond"}] : []),
+      ...all.map((line, i) => ({name: line.name, colour: styles[i].colour, symbol: styles[i].symbol})),
+      ...(points.length > 0 ? [{name: kPublished, colour: styles[points[0].line].colour, symbol: "emptyDiamond"}] : []),
     ],
+    choices: [{label: "Axis", options: kScales, chosen: log ? 1 : 0}],
+    choose: ([scale]) => curve(all, q, published, scale),
     option: (theme, narrow) => ({
       grid: grid(narrow),
       xAxis: sizeAxis(theme, sizes, narrow),
-      yAxis: q.log
-        ? {...valueAxis(theme, ""), type: "log", logBase: range < 32 ? 2 : 10, axisLabel: {color: theme.soft, formatter: (v: number) => q.show(v)}}
-        : valueAxis(theme, q.unit, limit !== undefined ? {max: (range: {max: number}) => Math.max(range.max, limit * 1.02), axisLabel: {color: theme.soft, showMaxLabel: false}} : {}),
+      yAxis: log
+        ? {...valueAxis(theme, ""), type: "log", logBase: range < 32 ? 2 : 10, max: highest > 0 ? (shown: {max: number}) => Math.max(shown.max, highest * 1.5) : undefined, axisLabel: {color: theme.soft, showMaxLabel: highest === 0, formatter: (v: number) => q.show(v)}}
+        : valueAxis(theme, q.unit, highest > 0 ? {max: (shown: {max: number}) => Math.max(shown.max, highest * 1.05), axisLabel: {color: theme.soft, showMaxLabel: false}} : {}),
       dataZoom: sizes.length > 6 ? [{type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false}] : [],
       tooltip: {
         trigger: "axis",
@@ -161,12 +184,12 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
           const here = all.flatMap((line, i) =>
             line.rows
               .filter((row) => place(row.bytes) === at)
-              .map((row): [string, string] => [colour(i), `${line.name}: ${q.show(q.of(row))}${row.auto ? ` (${row.algo}, ${row.proto})` : ""}`]),
+              .map((row): [string, string] => [styles[i].colour, `${line.name}: ${q.show(q.of(row))}${row.auto ? ` (${row.algo}, ${row.proto})` : ""}`]),
           );
           return tip(size(Math.round(2 ** at)), here);
         },
       },
-      series: [...series(theme), ...measured(theme)],
+      series: [...series(), ...(allowed.length > 0 ? allowedLines(theme) : []), ...measured(theme)],
     }),
     table: barTable(all),
   };
@@ -175,6 +198,7 @@ function curve(all: Line[], q: Quantity, published: Published[]): Figure {
 /** With a single size there is no curve to draw. */
 function bars(all: Line[], q: Quantity): Figure {
   const names = all.map((line) => line.name);
+  const styles = stylesOf(names);
   return {
     id: q.id,
     title: `${q.title} at ${size(all[0].rows[0].bytes)}`,
@@ -192,7 +216,7 @@ function bars(all: Line[], q: Quantity): Figure {
         {
           type: "bar",
           barMaxWidth: 28,
-          data: all.map((line, i) => ({value: q.of(line.rows[0]), itemStyle: {color: colour(i)}})),
+          data: all.map((line, i) => ({value: q.of(line.rows[0]), itemStyle: {color: styles[i].colour}})),
           label: {show: true, position: "right", color: theme.text, formatter: (p) => q.show(p.value as number)},
         },
       ],

@@ -1,5 +1,6 @@
 // Rows of a bench, put together into lines of a chart: one for each thing that was asked for.
 import {BenchResult} from "./payload";
+import {methodName} from "./methods";
 
 export interface Line {
   name: string;
@@ -39,8 +40,10 @@ function common(rows: BenchResult[], field: Field): string {
 function shortest(said: string[][]): string[] {
   const differs = (field: number) => new Set(said.map((s) => s[field])).size > 1;
   for (const most of [2, 3, 4]) {
-    const used = kFields.map((_, f) => f).filter((f) => f < most && differs(f));
-    const names = said.map((s) => (used.length > 0 ? used : [1]).map((f) => s[f]).join(" "));
+    const used = kFields.map((_, f) => f).filter((f) => f < most && f !== 2 && differs(f));
+    const engines = most > 2 && differs(2);
+    const words = used.length > 0 || engines ? [...new Set([...used, ...(engines ? [1] : [])])].sort() : [1];
+    const names = said.map((s) => words.map((f) => (f === 1 && engines ? methodName(s[1], s[2]) : s[f])).join(" "));
     if (new Set(names).size === names.length) return names;
   }
   return said.map((s, i) => `${s.join(" ")} #${i + 1}`); // asked for twice

@@ -20,7 +20,6 @@ function answer(overlapped: Row[], rows: Row[], ring: number): string {
 export function compareView(result: Compare, counters: Counters[]): View {
   const rows = result.rows;
   const overlapped = rows.filter((row) => row.variant === "overlap");
-  const ideal = rows.filter((row) => row.variant === "ideal");
   const names = overlapped.map(method);
   const slow = (of: Row[]) => names.map((name) => of.find((row) => method(row) === name)?.backward_slowdown ?? null);
   const fastest = overlapped.reduce((a, b) => (b.phases_ms.step < a.phases_ms.step ? b : a));
@@ -33,13 +32,13 @@ export function compareView(result: Compare, counters: Counters[]): View {
       barFigure({
         id: "slowdown",
         title: "Slow-down of backward by algorithm",
-        caption: "How much longer backward takes beside communication than alone. Ideal: kernels and collectives each have SMs, cache and memory of their own.",
+        caption: "How much longer all of backward takes beside communication than alone.",
         groups: names,
-        series: [{name: "overlapped", values: slow(overlapped)}, ...(ideal.length > 0 ? [{name: "ideal", values: slow(ideal)}] : [])],
+        series: [{name: "overlapped", values: slow(overlapped)}],
         show: percent,
         axis: roundPercent,
         unit: "slow-down",
-        colours: ["ideal", "", "", "overlapped"],
+        byGroup: true,
       }),
       ...(overlapped.some((row) => row.repaired !== null)
         ? [
@@ -52,7 +51,7 @@ export function compareView(result: Compare, counters: Counters[]): View {
               show: percent,
               axis: roundPercent,
               unit: "",
-              colours: ["", "", "repaired"],
+              byGroup: true,
             }),
           ]
         : []),

@@ -202,10 +202,15 @@ export interface Parameter {
   value: string;
   meaning: string;
 }
+export interface PageSystem {
+  name: string;
+  summary: string;
+  parameters: Parameter[];
+}
 export interface Payload {
   infold: string;
   typed: string;
-  systems: {name: string; summary: string; parameters: Parameter[]}[];
+  systems: PageSystem[];
   machines: Machine[];
   published: Published[];
   counters: Counters[];

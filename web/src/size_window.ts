@@ -1,9 +1,9 @@
-// By size, how much faster each algorithm is than the first, shaded where one of them wins.
+// By size, how much faster each algorithm is than the first, shaded in the colour of the one that wins.
 import type {LineSeriesOption} from "echarts";
 import {digits, list, microseconds, size} from "./format";
 import {grid, place, sizeAxis, tip, valueAxis} from "./axes";
 import {Figure} from "./figure";
-import {colour, dash, symbol} from "./theme";
+import {stylesOf} from "./methods";
 
 export interface Timed {
   name: string;
@@ -17,29 +17,36 @@ export interface Window {
   methods: Timed[];
 }
 
-interface Span {
+/** Neighbouring sizes, as indices, at which the same methods are fastest: one, or several that are equal. */
+export interface Span {
   from: number;
   to: number;
+  winners: number[];
 }
+/** Times that differ by less than this share are equal. */
+const kEqual = 0.01;
 
-/** Sizes at which some other method beats the first, as ranges of indices. */
-export function wins(window: Window): Span[] {
+export function spansOf(window: Window): Span[] {
   const spans: Span[] = [];
   window.sizes.forEach((_, i) => {
-    if (!window.methods.slice(1).some((m) => m.time_us[i] < window.methods[0].time_us[i])) return;
+    const least = Math.min(...window.methods.map((m) => m.time_us[i]));
+    const winners = window.methods.flatMap((m, k) => (m.time_us[i] <= least * (1 + kEqual) ? [k] : []));
     const last = spans[spans.length - 1];
-    if (last !== undefined && last.to === i - 1) last.to = i;
-    else spans.push({from: i, to: i});
+    if (last !== undefined && last.winners.join() === winners.join()) last.to = i;
+    else spans.push({from: i, to: i, winners});
   });
   return spans;
 }
 
+const names = (window: Window, span: Span): string => list(span.winners.map((k) => window.methods[k].name));
+
 export function winsInWords(window: Window): string {
-  const spans = wins(window).map((s) =>
-    s.from === s.to ? `at ${size(window.sizes[s.from])}` : `from ${size(window.sizes[s.from])} to ${size(window.sizes[s.to])}`,
-  );
-  const first = window.methods[0].name;
-  return spans.length > 0 ? `another algorithm beats ${first} ${list(spans)}` : `nothing beats ${first} at these sizes`;
+  const spans = spansOf(window);
+  const said = spans.map((s) => {
+    const [from, to] = [size(window.sizes[s.from]), size(window.sizes[s.to])];
+    return `${s.from === s.to ? `at ${from}` : `from ${from} to ${to}`} ${names(window, s)}`;
+  });
+  return `fastest: ${spans.length === 1 ? `${names(window, spans[0])}, at all sizes` : said.join("; ")}`;
 }
 
 export function windowFigure(window: Window): Figure {
@@ -50,15 +57,16 @@ export function windowFigure(window: Window): Figure {
     const other = xs[i + side];
     return other === undefined ? xs[i] : (xs[i] + other) / 2;
   };
+  const styles = stylesOf(window.methods.map((m) => m.name));
   const ratio = (m: Timed, i: number) => first.time_us[i] / m.time_us[i];
   return {
     id: window.id,
     title: `Speed against ${first.name} by size, ${window.where}`,
-    caption: `${first.name}'s time over each one's; above 1 it is faster. Shaded: ${winsInWords(window)}.`,
-    description: `One line an algorithm; ${winsInWords(window)}.`,
+    caption: `The time of ${first.name} over that of each other; above 1 it is faster. Shaded in its colour, the ${winsInWords(window)}.`,
+    description: `One line per algorithm; ${winsInWords(window)}.`,
     height: 340,
     zoom: false,
-    legend: others.map((m, i) => ({name: m.name, colour: colour(i + 1), symbol: symbol(i + 1)})),
+    legend: others.map((m, i) => ({name: m.name, colour: styles[i + 1].colour, symbol: styles[i + 1].symbol})),
     option: (theme, narrow) => ({
       grid: grid(narrow),
       xAxis: sizeAxis(theme, window.sizes, narrow),
@@ -70,7 +78,7 @@ export function windowFigure(window: Window): Figure {
           const i = points[0]?.dataIndex ?? 0;
           return tip(size(window.sizes[i]), [
             [null, `${first.name}: ${microseconds(first.time_us[i])}`],
-            ...others.map((m, k): [string, string] => [colour(k + 1), `${m.name}: ${microseconds(m.time_us[i])}, ${digits(ratio(m, i))} times as fast`]),
+            ...others.map((m, k): [string, string] => [styles[k + 1].colour, `${m.name}: ${microseconds(m.time_us[i])}, ${digits(ratio(m, i))} times as fast`]),
           ]);
         },
       },
@@ -79,10 +87,10 @@ export function windowFigure(window: Window): Figure {
           (m, k): LineSeriesOption => ({
             type: "line",
             name: m.name,
-            symbol: symbol(k + 1),
+            symbol: styles[k + 1].symbol,
             symbolSize: 8,
-            itemStyle: {color: colour(k + 1)},
-            lineStyle: {color: colour(k + 1), width: 2, type: dash(k + 1)},
+            itemStyle: {color: styles[k + 1].colour},
+            lineStyle: {color: styles[k + 1].colour, width: 2, type: styles[k + 1].dash},
             data: xs.map((x, i) => [x, ratio(m, i)]),
           }),
         ),
@@ -95,14 +103,20 @@ export function windowFigure(window: Window): Figure {
           markLine: {
             silent: true,
             symbol: "none",
-            label: {show: false},
-            lineStyle: {color: theme.soft, type: "dashed"},
+            label: {position: "insideStartTop", formatter: first.name, color: theme.soft},
+            lineStyle: {color: theme.soft, type: "dashed", width: 1.5},
             data: [{yAxis: 1}],
           },
           markArea: {
             silent: true,
-            itemStyle: {color: theme.shade},
-            data: wins(window).map((s) => [{xAxis: edge(s.from, -1)}, {xAxis: edge(s.to, 1)}]),
+            data: spansOf(window).map((s) => [
+              {
+                xAxis: edge(s.from, -1),
+                itemStyle: s.winners.length > 1 ? {color: theme.shade} : {color: styles[s.winners[0]].colour, opacity: 0.1},
+                label: {show: true, position: "insideTop" as const, color: theme.text, fontSize: 11, lineHeight: 13, width: narrow ? 70 : 150, overflow: "break" as const, formatter: narrow && s.from === s.to ? "" : s.winners.map((k) => window.methods[k].name).join(" =\n")},
+              },
+              {xAxis: edge(s.to, 1)},
+            ]),
           },
         },
       ],

@@ -6,11 +6,23 @@ import {grid, namesAxis, tick, tip, valueAxis} from "./axes";
 import {kPhaseColours, kWaitColour} from "./theme";
 import {Figure} from "./figure";
 import {Range, rangeSeries} from "./ranges";
+import {methodName} from "./methods";
 
 /** A step and what it is called in a chart. */
 export interface NamedStep {
   name: string;
   step: Step;
+}
+
+/**
+ * Copying the last gradients out of their bucket: from the end of the last collective to the optimizer. The copies before are made
+ * while later buckets are reduced. Zero where the result does not say when buckets ended.
+ */
+export function copyingBack(step: Step): number {
+  const {last_pass_ms: pass, buckets} = step;
+  if (pass === undefined || buckets === undefined || buckets.length === 0) return 0;
+  const reduced = Math.max(pass.backward_end, ...buckets.map((b) => b.end_ms));
+  return Math.min(Math.max(0, pass.optimizer_start - reduced), step.phases_ms.exposed_comm);
 }
 
 /** The phases that add up to a step. A backward that is faster than alone has no slow-down to show. */
@@ -21,7 +33,8 @@ function phases(step: Step): [name: string, ms: number][] {
     ["forward", p.forward],
     ["backward alone", alone],
     ["backward slow-down", p.backward - alone],
-    ["exposed communication", p.exposed_comm],
+    ["exposed communication", p.exposed_comm - copyingBack(step)],
+    ["copying back", copyingBack(step)],
     ["optimizer", p.optimizer],
   ];
 }
@@ -29,13 +42,15 @@ function phases(step: Step): [name: string, ms: number][] {
 const legendOf = (names: string[]) => names.map((name) => ({name, colour: kPhaseColours[name], symbol: "rect"}));
 
 export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): Figure {
-  const names = Object.keys(kPhaseColours);
-  const parts = steps.map((s) => phases(s.step));
+  const copies = steps.some((s) => copyingBack(s.step) > 0);
+  const names = Object.keys(kPhaseColours).filter((name) => copies || name !== "copying back");
+  const parts = steps.map((s) => phases(s.step).filter(([name]) => names.includes(name)));
   return {
     id: of?.id ?? "phases",
     title: `Where a step's time goes${of ? `: ${of.name}` : ""}`,
     caption:
-      "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward.",
+      "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward." +
+      (copies ? " Copying back: from the end of the last bucket's collective, its gradients are copied to where the optimizer reads them." : ""),
     description: steps.map((s, i) => `${s.name}: ${parts[i].map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(", ")}`).join("; "),
     height: 64 + 38 * Math.max(steps.length, 2),
     zoom: false,
@@ -73,7 +88,8 @@ export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): 
   };
 }
 
-const kGpuWaits = "GPU waits";
+const kGpuWaits = "GPU waits for buckets";
+const kCopies = "copying back";
 const kGpuWaitsColour = "#CC79A7";
 const kWaiting = "bucket waits";
 const kReducing = "bucket is reduced";
@@ -85,6 +101,7 @@ export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; bucket
   const rows = ["GPU", ...buckets.map((b) => `${b.index}: ${size(b.bytes)}`)];
   const phase = (from: number, to: number, label: string): Range[] => (to > from ? [{row: 0, from, to, label}] : []);
   const several = run.step.accumulate > 1;
+  const copied = copyingBack(run.step);
   return {
     id,
     title: `Timeline of ${several ? "the last pass" : "one step"}, ${run.name}`,
@@ -96,6 +113,7 @@ export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; bucket
       {name: "forward", colour: kPhaseColours.forward, symbol: "rect"},
       {name: "backward", colour: kPhaseColours["backward alone"], symbol: "rect"},
       {name: kGpuWaits, colour: kGpuWaitsColour, symbol: "rect"},
+      ...(copied > 0 ? [{name: kCopies, colour: kPhaseColours[kCopies], symbol: "rect"}] : []),
       {name: "optimizer", colour: kPhaseColours.optimizer, symbol: "rect"},
       {name: kWaiting, colour: kWaitColour, symbol: "rect"},
       {name: kReducing, colour: kPhaseColours["exposed communication"], symbol: "rect"},
@@ -123,7 +141,8 @@ export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; bucket
       series: [
         rangeSeries("forward", kPhaseColours.forward, phase(0, pass.backward_start, "forward"), 0.8, "#1b1f24"),
         rangeSeries("backward", kPhaseColours["backward alone"], phase(pass.backward_start, pass.backward_end, "backward"), 0.8),
-        rangeSeries(kGpuWaits, kGpuWaitsColour, phase(pass.backward_end, pass.optimizer_start, "waits"), 0.8, "#1b1f24"),
+        rangeSeries(kGpuWaits, kGpuWaitsColour, phase(pass.backward_end, pass.optimizer_start - copied, "waits"), 0.8, "#1b1f24"),
+        rangeSeries(kCopies, kPhaseColours[kCopies], phase(pass.optimizer_start - copied, pass.optimizer_start, "copies"), 0.8, "#1b1f24"),
         rangeSeries("optimizer", kPhaseColours.optimizer, phase(pass.optimizer_start, pass.end, "optimizer"), 0.8),
         rangeSeries(kWaiting, kWaitColour, buckets.map((b, i) => ({row: i + 1, from: b.ready_ms, to: b.start_ms})), 0.3),
         rangeSeries(kReducing, kPhaseColours["exposed communication"], buckets.map((b, i) => ({row: i + 1, from: b.start_ms, to: b.end_ms})), 0.7),
@@ -155,10 +174,7 @@ export function timelineOf(run: NamedStep, id?: string): Figure[] {
   return [timeline({name: run.name, step: {...run.step, last_pass_ms, buckets}}, id)];
 }
 
-/** An algorithm, with its engine where that is not the usual one. */
-export function method(row: Step): string {
-  return row.engine !== undefined && (row.engine === "dma" || row.engine === "ace") ? `${row.algo}/${row.engine}` : row.algo;
-}
+export const method = (row: Step): string => methodName(row.algo, row.engine);
 
 const machine = (step: Step): string => `${step.gpus === 1 ? "one GPU" : `${step.gpus} GPUs`} of ${step.system}`;
 export const where = (step: Step): string => `${step.model} on ${machine(step)}`;

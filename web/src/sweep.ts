@@ -6,6 +6,7 @@ import {Figure} from "./figure";
 import {View} from "./view";
 import {barFigure} from "./bars";
 import {sweepFigure} from "./sweep_chart";
+import {heatFigures} from "./sweep_heat";
 
 function extremes(data: SweepData, measure: string): {low: SweepRow; high: SweepRow} | undefined {
   const rows = data.rows.filter((row) => measureOf(row, measure) !== null);
@@ -16,14 +17,14 @@ function extremes(data: SweepData, measure: string): {low: SweepRow; high: Sweep
 
 function answer(sweep: Sweep, data: SweepData): string {
   const counted = `${sweep.points} point${sweep.points === 1 ? "" : "s"}`;
-  const found = data.measures.length > 0 ? extremes(data, data.measures[0]) : undefined;
+  const found = data.measures.length > 0 ? extremes(data, data.measures[0].column) : undefined;
   if (found === undefined) return `${sweep.name}: none of ${counted} has a result.`;
-  const measure = data.measures[0];
-  const low = measureOf(found.low, measure)!;
-  const high = measureOf(found.high, measure)!;
-  if (low === high || data.dimensions.length === 0) return `${sweep.name}: ${measure} is ${digits(low)} at all of ${counted}.`;
+  const {column, name} = data.measures[0];
+  const low = measureOf(found.low, column)!;
+  const high = measureOf(found.high, column)!;
+  if (low === high || data.dimensions.length === 0) return `${sweep.name}: ${name} is ${digits(low)} at all of ${counted}.`;
   const times = low > 0 ? `, ${digits(high / low)} times as much` : "";
-  return `Over ${counted} ${measure} goes from ${digits(low)} (${whereOf(data, found.low)}) to ${digits(high)} (${whereOf(data, found.high)})${times}.`;
+  return `Over ${counted} ${name} goes from ${digits(low)} (${whereOf(data, found.low)}) to ${digits(high)} (${whereOf(data, found.high)})${times}.`;
 }
 
 /** For each thing that was varied: how far the mean over everything else moves with it. */
@@ -33,7 +34,7 @@ function mattering(data: SweepData): Figure[] {
   const spreads = data.dimensions.map((d, i) => {
     const sums = d.values.map(() => ({sum: 0, n: 0}));
     for (const row of data.rows) {
-      const value = measureOf(row, measure);
+      const value = measureOf(row, measure.column);
       if (value === null) continue;
       sums[row.at[i]].sum += value;
       sums[row.at[i]].n += 1;
@@ -45,7 +46,7 @@ function mattering(data: SweepData): Figure[] {
   return [
     barFigure({
       id: "matters",
-      title: `What moves ${measure}`,
+      title: `What moves ${measure.name}`,
       caption: "For each thing that was varied: from the lowest to the highest mean over everything else, against the mean of all. Points without a result are left out.",
       groups: data.dimensions.map((d) => d.name),
       series: [{name: "spread", values: spreads}],
@@ -73,7 +74,7 @@ export function sweepView(sweep: Sweep): View {
     title: `Sweep ${sweep.name}`,
     answer: answer(sweep, data),
     warnings,
-    figures: data.dimensions.length > 0 && data.measures.length > 0 ? [sweepFigure(data), ...mattering(data)] : [],
+    figures: data.dimensions.length > 0 && data.measures.length > 0 ? [sweepFigure(data), ...heatFigures(data), ...mattering(data)] : [],
     facts: [
       ...(sweep.summary !== "" ? ([["asked", sweep.summary]] as [string, string][]) : []),
       ["command at each point", `infold ${sweep.of}`],

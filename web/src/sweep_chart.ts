@@ -1,10 +1,12 @@
 // A result of a sweep over what was varied: the reader chooses which over which, and what the lines are.
 import type {LineSeriesOption} from "echarts";
 import {Dimension, SweepData, SweepRow, measureOf} from "./sweep_data";
-import {Theme, colour, dash, symbol} from "./theme";
+import {Theme} from "./theme";
+import {stylesOf} from "./methods";
+import {lessIsBetter} from "./readable";
 import {grid, tip, valueAxis} from "./axes";
 import {Choice, Figure} from "./figure";
-import {digits} from "./format";
+import {digits, list} from "./format";
 
 const kMostLines = 16;
 const kMostSymbols = 150;
@@ -66,12 +68,19 @@ interface Picked {
   measure: number;
   over: number;
   by: number; // -1: one line
+  scale: number; // of kScales
+  near: number; // of kNear
   held: number[]; // of every dimension; of those that are drawn it does not matter
 }
+const kScales = ["as it fits", "linear", "logarithmic"];
+/** How near to the best is near enough. */
+const kNear = [0.01, 0.02, 0.05, 0.1];
 
 function choicesOf(data: SweepData, p: Picked): Choice[] {
   const names = data.dimensions.map((d) => d.name);
-  const choices: Choice[] = [{label: "Result", options: data.measures, chosen: p.measure}];
+  const choices: Choice[] = [{label: "Result", options: data.measures.map((m) => m.name), chosen: p.measure}];
+  choices.push({label: "axis", options: kScales, chosen: p.scale});
+  choices.push({label: "near the best", options: kNear.map((share) => `${share * 100} %`), chosen: p.near, hidden: !canBeNear(data, p)});
   if (names.length < 2) return choices;
   choices.push({label: "over", options: names, chosen: p.over});
   choices.push({label: "lines", options: ["(one line)", ...names], chosen: p.by + 1});
@@ -80,10 +89,30 @@ function choicesOf(data: SweepData, p: Picked): Choice[] {
 }
 
 function pickedFrom(data: SweepData, chosen: number[], before: Picked): Picked {
-  const [measure, over = 0, by = 0, ...held] = chosen;
+  const [measure, scale, near, over = 0, by = 0, ...held] = chosen;
+  const same = {measure, scale, near, held: held.length > 0 ? held : before.held};
   // One can not be both: what was chosen last stays.
-  if (by - 1 !== over) return {measure, over, by: by - 1, held: held.length > 0 ? held : before.held};
-  return over !== before.over ? {measure, over, by: before.over, held} : {measure, over: before.by >= 0 ? before.by : data.dimensions.findIndex((_, i) => i !== by - 1), by: by - 1, held};
+  if (by - 1 !== over) return {...same, over, by: by - 1};
+  return over !== before.over ? {...same, over, by: before.over} : {...same, over: before.by >= 0 ? before.by : data.dimensions.findIndex((_, i) => i !== by - 1), by: by - 1};
+}
+
+/** Whether the least value that is near the best is something to ask for: of numbers, where better is known. */
+function canBeNear(data: SweepData, p: Picked): boolean {
+  return data.dimensions[p.over].numbers !== null && lessIsBetter(data.measures[p.measure].column) !== undefined;
+}
+
+/** "smallest table within 2 % of the best: nvls 2 KiB": where more buys nothing. */
+function nearBest(data: SweepData, p: Picked, lines: SweepLine[]): string {
+  if (!canBeNear(data, p)) return "";
+  const [less, share] = [lessIsBetter(data.measures[p.measure].column)!, kNear[p.near]];
+  const over = data.dimensions[p.over];
+  const found = lines.filter((line) => line.points.length > 1).map((line) => {
+    const values = line.points.map((q) => q.value);
+    const best = less ? Math.min(...values) : Math.max(...values);
+    const first = line.points.find((q) => (less ? q.value <= best * (1 + share) : q.value >= best * (1 - share)))!;
+    return `${p.by < 0 ? "" : `${line.name} `}${over.values[first.row.at[p.over]]}`;
+  });
+  return found.length > 0 ? `The smallest ${over.name} within ${share * 100} % of the best: ${list(found)}.` : "";
 }
 
 interface SweepLine {
@@ -91,8 +120,8 @@ interface SweepLine {
   points: {at: number; value: number; row: SweepRow}[];
 }
 function linesOf(data: SweepData, p: Picked, scale: Scale): SweepLine[] {
-  const measure = data.measures[p.measure];
-  const lines: SweepLine[] = p.by < 0 ? [{name: measure, points: []}] : data.dimensions[p.by].values.map((name) => ({name, points: []}));
+  const measure = data.measures[p.measure].column;
+  const lines: SweepLine[] = p.by < 0 ? [{name: data.measures[p.measure].name, points: []}] : data.dimensions[p.by].values.map((name) => ({name, points: []}));
   for (const row of data.rows) {
     const value = measureOf(row, measure);
     if (value === null || row.at.some((v, i) => i !== p.over && i !== p.by && v !== p.held[i])) continue;
@@ -105,30 +134,31 @@ function linesOf(data: SweepData, p: Picked, scale: Scale): SweepLine[] {
 function figureOf(data: SweepData, p: Picked): Figure {
   const over = data.dimensions[p.over];
   const scale = scaleOf(over);
-  const measure = data.measures[p.measure];
+  const measure = data.measures[p.measure].name;
   const all = linesOf(data, p, scale);
   const lines = all.slice(0, kMostLines);
+  const styles = stylesOf(lines.map((line) => line.name));
   const held = data.dimensions.flatMap((d, i) => (i === p.over || i === p.by ? [] : [`${d.name} ${d.values[p.held[i]]}`]));
   const values = lines.flatMap((line) => line.points.map((q) => q.value));
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const low = values.reduce((a, b) => Math.min(a, b), Infinity);
-  const log = low > 0 && high / low >= 30;
+  const log = low > 0 && (p.scale === 0 ? high / low >= 30 : p.scale === 2);
   const dense = lines.some((line) => line.points.length > kMostSymbols);
   const series = lines.map(
     (line, i): LineSeriesOption => ({
       type: "line",
       name: line.name,
-      symbol: symbol(i),
+      symbol: styles[i].symbol,
       symbolSize: 7,
       showSymbol: !dense,
       ...(dense ? {sampling: "minmax" as const} : {}),
-      itemStyle: {color: colour(i)},
-      lineStyle: {color: colour(i), width: 2, type: dash(i)},
+      itemStyle: {color: styles[i].colour},
+      lineStyle: {color: styles[i].colour, width: 2, type: styles[i].dash},
       data: line.points.map((q) => [q.at, q.value]),
     }),
   );
   const zoom = over.values.length > 8;
-  const said = [held.length > 0 ? `At ${held.join(", ")}.` : "", all.length > lines.length ? `The first ${kMostLines} of ${all.length} lines; the values have all.` : "", scale.numeric ? "" : "The order is that of the sweep."];
+  const said = [nearBest(data, p, lines), held.length > 0 ? `At ${held.join(", ")}.` : "", all.length > lines.length ? `The first ${kMostLines} of ${all.length} lines; the values have all.` : "", scale.numeric ? "" : "The order is that of the sweep."];
   return {
     id: "sweep",
     title: `${measure} over ${over.name}${p.by >= 0 ? `, by ${data.dimensions[p.by].name}` : ""}`,
@@ -136,7 +166,7 @@ function figureOf(data: SweepData, p: Picked): Figure {
     description: values.length === 0 ? "There is no value to draw." : `${lines.length} lines of ${over.values.length} values, from ${digits(low)} to ${digits(high)}`,
     height: 400,
     zoom,
-    legend: lines.map((line, i) => ({name: line.name, colour: colour(i), symbol: symbol(i)})),
+    legend: lines.map((line, i) => ({name: line.name, colour: styles[i].colour, symbol: styles[i].symbol})),
     choices: choicesOf(data, p),
     choose: (chosen) => figureOf(data, pickedFrom(data, chosen, p)),
     option: (theme, narrow) => ({
@@ -152,7 +182,7 @@ function figureOf(data: SweepData, p: Picked): Figure {
           const points = Array.isArray(params) ? params : [params];
           const at = (points[0]?.value as number[] | undefined)?.[0];
           const i = scale.places.findIndex((place) => place === at);
-          const here = lines.flatMap((line, k): [string, string][] => line.points.filter((q) => q.at === at).map((q) => [colour(k), p.by < 0 ? digits(q.value) : `${line.name}: ${digits(q.value)}`]));
+          const here = lines.flatMap((line, k): [string, string][] => line.points.filter((q) => q.at === at).map((q) => [styles[k].colour, p.by < 0 ? digits(q.value) : `${line.name}: ${digits(q.value)}`]));
           return tip(`${over.name} ${over.values[i] ?? ""}`, here);
         },
       },
@@ -166,5 +196,5 @@ function figureOf(data: SweepData, p: Picked): Figure {
 }
 
 export function sweepFigure(data: SweepData): Figure {
-  return figureOf(data, {measure: 0, ...defaults(data), held: data.dimensions.map(() => 0)});
+  return figureOf(data, {measure: 0, ...defaults(data), scale: 0, near: 1, held: data.dimensions.map(() => 0)});
 }

@@ -1,6 +1,8 @@
 // The rows of a sweep as dimensions (what was varied) and measures (what came of it).
 import {Sweep, SweepCell} from "./payload";
 import {quantities} from "./quantity";
+import {readable} from "./readable";
+import {size} from "./format";
 
 export interface Dimension {
   name: string;
@@ -14,9 +16,14 @@ export interface SweepRow {
   at: number[];
   cells: Record<string, SweepCell>;
 }
+/** A result: its column, and what people call it. */
+export interface Measure {
+  column: string;
+  name: string;
+}
 export interface SweepData {
   dimensions: Dimension[];
-  measures: string[];
+  measures: Measure[];
   rows: SweepRow[];
 }
 
@@ -42,12 +49,12 @@ export function sweepData(sweep: Sweep): SweepData {
   const all = groups.map((names) => {
     const places = new Map<string, number>();
     const of = done.map((row) => {
-      const value = names.map((name) => text(row[name])).join(", ");
+      const value = names.map((name) => (name === "bytes" && typeof row[name] === "number" ? size(row[name]) : text(row[name]))).join(", ");
       if (!places.has(value)) places.set(value, places.size);
       return places.get(value)!;
     });
     const values = [...places.keys()];
-    return {dimension: {name: names.map((name) => name.replace(/^-+/, "")).join(", "), values, numbers: quantities(values)}, of};
+    return {dimension: {name: names.map(readable).join(", "), values, numbers: quantities(values)}, of};
   });
   // What was the same everywhere is nothing to choose by.
   const kept = all.filter((d) => d.dimension.values.length > 1);
@@ -64,7 +71,7 @@ export function sweepData(sweep: Sweep): SweepData {
   const rest = measures.filter(moves);
   return {
     dimensions: kept.map((d) => d.dimension),
-    measures: [...new Set([...shown, ...first, ...rest, ...measures.slice(0, 1)])],
+    measures: [...new Set([...shown, ...first, ...rest, ...measures.slice(0, 1)])].map((column) => ({column, name: readable(column)})),
     rows: done.map((row, i) => ({at: kept.map((d) => d.of[i]), cells: row})),
   };
 }

@@ -51,6 +51,7 @@ export const kPhaseColours: Record<string, string> = {
   "backward alone": "#0072B2",
   "backward slow-down": "#D55E00",
   "exposed communication": "#E69F00",
+  "copying back": "#F0E442",
   optimizer: "#009E73",
 };
 export const kWaitColour = "#999999";

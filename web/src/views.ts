@@ -11,12 +11,12 @@ import {sweepView} from "./sweep";
 import {trainView} from "./train";
 import {validateView} from "./validate";
 
-function viewOfResult({result, published, counters}: Payload): View {
+function viewOfResult({result, published, counters, systems}: Payload): View {
   switch (result.command) {
     case "bench":
       return "kernel" in result ? kernelView(result) : benchView(result, published);
     case "train":
-      return trainView(result, counters);
+      return trainView(result, counters, systems);
     case "compare":
       return compareView(result, counters);
     case "explain":

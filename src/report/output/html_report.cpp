@@ -108,7 +108,8 @@ std::string html_page(const Page& page) {
       R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"counters":{},"result":{}}})",
       text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines), text_of(published),
       text_of(counters), page.result);
-  return fill(fill(std::string(part("page.html")), "@@charts@@", part("charts.js")), "@@data@@", inside_script(data));
+  return fill(fill(std::string(part("page.html")), "@@charts@@", part("charts.js")), "@@data@@",
+              inside_script(data));
 }
 
 }  // namespace infold::report
