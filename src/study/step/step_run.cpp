@@ -14,6 +14,7 @@
 #include "study/step/train_run.h"
 #include "train/plan.h"
 #include "train/strategy/strategies.h"
+#include "work/check.h"
 #include "work/runtime.h"
 
 namespace infold::study {
@@ -194,6 +195,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   sim::Bytes all;
   for (const sim::Bytes n : train::gradient_sizes(plan)) all += n;
   train::StepGraph step = graph_of(job, plan);
+  if (auto checked = work::check(step.graph); !checked) return sim::fail_as(std::move(checked));
   result.memory = memory_need(plan);
   if (copies(step.graph)) result.memory.gradients += all;
   if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory); !fits)
