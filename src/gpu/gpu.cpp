@@ -85,8 +85,9 @@ sim::Time Gpu::poll_of(SignalId signal) const {
   return signals_.at_port(signal) ? sim::Time{} : spec_.poll;
 }
 
-StreamId Gpu::stream_of(std::vector<StreamId>& streams, std::size_t index) {
-  while (streams.size() <= index) streams.push_back(core_.dispatcher().add_stream(priority_));
+StreamId Gpu::stream_of(std::vector<StreamId>& streams, std::size_t index, int above) {
+  while (streams.size() < index) streams.push_back(core_.dispatcher().add_stream(priority_));
+  if (streams.size() == index) streams.push_back(core_.dispatcher().add_stream(priority_ + above));
   return streams[index];
 }
 

@@ -49,10 +49,13 @@ class alignas(64) Gpu final : public net::Endpoint {
   /// Requires: switches have units.
   SwitchPort& switch_port() { return *switch_port_; }
   const SwitchPort& switch_port() const { return *switch_port_; }
-  /// The streams on which collectives run; the first of them, unless several are to run at once.
-  StreamId communication_stream(std::size_t index) { return stream_of(communication_streams_, index); }
+  /// The streams on which collectives run; the first of them, unless several are to run at once. `above` is
+  /// added to their priority where the stream is asked for the first time.
+  StreamId communication_stream(std::size_t index, int above = 0) {
+    return stream_of(communication_streams_, index, above);
+  }
   /// Streams of the short kernels that add for copy engines.
-  StreamId adding_stream(std::size_t index) { return stream_of(adding_streams_, index); }
+  StreamId adding_stream(std::size_t index) { return stream_of(adding_streams_, index, 0); }
   int workgroups() const { return taken_; }
 
  private:
@@ -64,7 +67,7 @@ class alignas(64) Gpu final : public net::Endpoint {
   void acknowledge(const net::Packet& packet, sim::Time at);
   CopyPipeline& add_mover(CopyPipeline::Setup setup);
   void remove_mover(CopyPipeline& pipeline);
-  StreamId stream_of(std::vector<StreamId>& streams, std::size_t index);
+  StreamId stream_of(std::vector<StreamId>& streams, std::size_t index, int above);
   sim::Time poll_of(SignalId signal) const;
 
   // What every packet touches is one cache line.

@@ -155,75 +155,9 @@ void Planner::optimize() {
   if (master) stream({p}, {w}, 1);
 }
 
-namespace {
-struct Touched {
-  std::vector<TensorId> reads;
-  std::vector<TensorId> writes;
-  void operator()(const MatMul& m) {
-    reads = {m.left, m.right};
-    writes = {m.out};
-  }
-  void operator()(const Convolve& c) {
-    switch (c.way) {
-      case Convolve::Way::kForward:
-        reads = {c.in, c.filter};
-        writes = {c.out};
-        return;
-      case Convolve::Way::kDataGradient:
-        reads = {c.out, c.filter};
-        writes = {c.in};
-        return;
-      case Convolve::Way::kFilterGradient:
-        reads = {c.in, c.out};
-        writes = {c.filter};
-        return;
-    }
-  }
-  void operator()(const Attend& a) {
-    reads = {a.query, a.key, a.value};
-    writes = {a.out};
-    if (a.backward) {
-      reads = {a.query, a.key, a.value, a.out, a.d_out};
-      writes = {a.d_query, a.d_key, a.d_value};
-    }
-  }
-  void operator()(const Streaming& s) {
-    for (const Streaming::Pass& p : s.passes) {
-      reads.insert(reads.end(), p.reads.begin(), p.reads.end());
-      writes.insert(writes.end(), p.writes.begin(), p.writes.end());
-    }
-  }
-};
-Touched touched(const Op& op) {
-  Touched t;
-  std::visit([&](const auto& work) { t(work); }, op.work);
-  return t;
-}
-}  // namespace
-
 int Plan::first_op(Phase phase) const {
   const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.phase == phase; });
   return static_cast<int>(first - ops.begin());
-}
-
-ProductSize size_of(const Plan& plan, const MatMul& p) {
-  const TensorSpec& left = plan.tensors[static_cast<std::size_t>(p.left)];
-  const TensorSpec& right = plan.tensors[static_cast<std::size_t>(p.right)];
-  return {.m = p.left_by_k ? left.cols : left.rows / p.groups,
-          .n = p.right_by_k ? right.cols : right.rows / p.groups,
-          .k = p.left_by_k ? left.rows / p.groups : left.cols};
-}
-
-double flops_of(const Plan& plan, const MatMul& p) {
-  const ProductSize s = size_of(plan, p);
-  return 2.0 * p.groups * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-}
-
-std::vector<TensorId> reads_of(const Op& op) {
-  return touched(op).reads;
-}
-std::vector<TensorId> writes_of(const Op& op) {
-  return touched(op).writes;
 }
 
 }  // namespace infold::train

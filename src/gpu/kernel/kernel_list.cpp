@@ -31,6 +31,10 @@ void KernelList::add(const Attention& attention, const AttentionTensors& tensors
   kernels_.push_back(std::make_unique<AttentionKernel>(core_, attention, tensors, backward));
 }
 
+void KernelList::add(const TimedShape& shape) {
+  kernels_.push_back(std::make_unique<TimedKernel>(core_, shape));
+}
+
 void KernelList::elementwise(std::vector<Tensor> from, std::vector<Tensor> to, double ops_per_element) {
   add(StreamShape{.passes = {{std::move(from), std::move(to), ops_per_element}}});
 }

@@ -12,6 +12,7 @@
 #include "gpu/kernel/product.h"
 #include "gpu/kernel/stream_kernel.h"
 #include "gpu/kernel/tile_plan.h"
+#include "gpu/kernel/timed_kernel.h"
 #include "gpu/sm/core.h"
 
 namespace infold::gpu {
@@ -25,6 +26,7 @@ class KernelList {
   TilePlan add(const Product& product, const TilePlan& plan);
   void add(const StreamShape& shape);
   void add(const Attention& attention, const AttentionTensors& tensors, bool backward);
+  void add(const TimedShape& shape);
 
   /// y = f(a, b, ...), with so many operations per element.
   void elementwise(std::vector<Tensor> from, std::vector<Tensor> to, double ops_per_element);

@@ -31,7 +31,8 @@ inline Fairness fairness_of(const std::vector<sim::Time>& ends) {
   if (ends.size() < 2) return f;
   const auto n = static_cast<double>(ends.size());
   f.jain = sum * sum / (n * squares);
-  // All together had moved n · first / last of one's bytes by then, and none of them more than all of its own.
+  // All together had moved n · first / last of one's bytes by then, and none of them more than all of its
+  // own.
   const double moved = n * first.in_us() / last.in_us();
   f.least = moved > n - 1 ? moved - (n - 1) : 0;
   return f;

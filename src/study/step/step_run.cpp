@@ -4,15 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "study/step/bucket_programs.h"
 #include "study/step/step_trace.h"
 #include "study/step/train_run.h"
-#include "study/step/training_step.h"
 #include "train/plan.h"
 #include "train/recipe_check.h"
+#include "train/strategy/strategies.h"
+#include "work/check.h"
+#include "work/runtime.h"
 
 namespace infold::study {
 
@@ -20,39 +24,20 @@ namespace {
 
 constexpr std::uint64_t kStepEventsPerLook = 1 << 17;  // events between two looks at the user
 
-/// Nobody listens to a GPU that reduces nothing.
-class Nobody final : public GpuStep::Owner {
-  void gradients_ready(int, int) override {}
-  void backward_ended(int) override {}
-};
-
-/// Requires: schedule.in_advance, or copies are not made one by one.
-sim::Result<AloneResult> run_alone(const StepJob& job, const train::Plan& plan,
-                                   const BucketSchedule& schedule, const BucketPrograms& programs,
-                                   const KeepGoing& keep_going) {
+/// The same step on one GPU that reduces nothing. Memory is laid out as beside collectives, so that nothing
+/// else differs.
+sim::Result<AloneResult> run_alone(const StepJob& job, const train::Plan& plan, const train::StepGraph& step,
+                                   const work::Programs& programs, const KeepGoing& keep_going) {
   sim::EventQueue events;
   gpu::Core core(job.system->machine.gpu, events, {});
-  Nobody nobody;
-  GpuStep step(0, core, plan, nobody);
-  // Memory is laid out as beside collectives, so that nothing else differs.
-  const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
-  for (const train::Bucket& b : schedule.buckets) {
-    const coll::Buffers::Sizes need = coll::buffers_for(programs[b.bytes].program);
-    const std::uint64_t buffer = core.addresses().buffer(sim::max(need.input, need.output));
-    sim::Bytes offset;
-    for (const int p : b.parameters) {
-      if (copies_one_by_one(job.sync)) step.copy_to_bucket(p, buffer, offset);
-      offset += sizes[static_cast<std::size_t>(p)];
-    }
-  }
-  step.start(sim::Time{});
-  step.optimize();
+  work::Runtime runtime(work::without_communication(step.graph), core, {.programs = programs});
+  runtime.start();
   while (!core.dispatcher().idle()) {
     if (keep_going && !keep_going(0)) return sim::interrupted();
     if (!events.run(kStepEventsPerLook) && !core.dispatcher().idle())
       return sim::deadlock(core.dispatcher().who_waits());
   }
-  return AloneResult{step.times(), events.handled()};
+  return AloneResult{step_times(runtime, plan, step.backward_ended, 0), events.handled()};
 }
 
 /// Reserved SMs are a way to share them.
@@ -84,11 +69,51 @@ int stand_ins(int n) {
   return std::min(d, n);
 }
 
+/// Where buckets are formed as time goes by, by all GPUs together.
+const work::Gather* gather_in(const work::Graph& graph) {
+  for (const work::Operation& op : graph.operations) {
+    if (const auto* g = std::get_if<work::Gather>(&op.what)) return g;
+  }
+  return nullptr;
+}
+
+/// The smallest and the largest size that may have to be reduced, or all there are.
+std::set<sim::Bytes> sizes_of(const work::Graph& graph) {
+  std::set<sim::Bytes> all;
+  for (const work::Buffer& b : graph.buffers) all.insert(b.bytes);
+  if (const work::Gather* g = gather_in(graph)) {
+    sim::Bytes sum;
+    for (const work::Gather::Part& p : g->parts) {
+      sum += p.bytes;
+      all.insert(p.bytes);
+    }
+    all = {*all.begin(), sim::max(*all.rbegin(), sim::min(sum, g->most))};
+  }
+  return all;
+}
+
+/// Whether gradients are copied into memory of their own to be reduced.
+bool copies(const work::Graph& graph) {
+  return gather_in(graph) != nullptr || std::ranges::any_of(graph.operations, [](const work::Operation& op) {
+           return std::holds_alternative<work::Copy>(op.what);
+         });
+}
+
+/// Where compute shares nothing it never learns of the collectives, and where they come after backward it
+/// does not up to there: GPUs that began together stay in step.
+bool undisturbed(const StepJob& job) {
+  const gpu::Contention& c = job.core.contention;
+  return !job.overlap || (!c.sm && !c.l2 && !c.hbm);
+}
+
+train::StepGraph graph_of(const StepJob& job, const train::Plan& plan) {
+  return train::write_step({.plan = plan, .ranks = job.gpus, .sync = job.sync, .overlap = job.overlap});
+}
+
 /// Whether GPUs may stand for each other: all do the same, at the same time, and no pair of them is nearer
 /// than any other.
-bool may_fold(const StepJob& job, const BucketSchedule& schedule, std::int64_t packet_hops,
-              sim::Bytes burst) {
-  if (job.fold == Fold::kOff || !job.delays.empty() || !schedule.in_advance) return false;
+bool may_fold(const StepJob& job, const work::Graph& graph, std::int64_t packet_hops, sim::Bytes burst) {
+  if (job.fold == Fold::kOff || !job.delays.empty() || gather_in(graph) != nullptr) return false;
   if (stand_ins(job.gpus) == job.gpus) return false;
   if (job.system->machine.fabric.topology != net::Topology::kSwitchPlanes) return false;
   return job.fold == Fold::kOn || (burst > sim::Bytes{} && packet_hops > kManyPacketHops);
@@ -108,17 +133,19 @@ sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
   return end > begin ? end - begin : sim::Time{};
 }
 
-std::vector<BucketResult> read_buckets(const Reducer& reducer, int gpus, int element_bytes) {
+std::vector<BucketResult> read_buckets(const work::Runtime& runtime, const BucketPrograms& programs,
+                                       int element_bytes) {
   std::vector<BucketResult> buckets;
-  for (int b = 0; b < reducer.buckets(); ++b) {
-    BucketResult r{.bytes = reducer.bytes(b),
-                   .elements = reducer.bytes(b).count() / element_bytes,
-                   .choice = reducer.entry(b).choice,
+  for (const work::OpId op : runtime.communications()) {
+    const sim::Bytes bytes = runtime.program(0, op).bytes;
+    BucketResult r{.bytes = bytes,
+                   .elements = bytes.count() / element_bytes,
+                   .choice = programs[bytes].choice,
                    .ready = {},
                    .start = {},
                    .end = {}};
-    for (int g = 0; g < gpus; ++g) {
-      const Reducer::Turn& t = reducer.turn(b, g);
+    for (int g = 0; g < runtime.graph().ranks(); ++g) {
+      const work::Runtime::Times t = runtime.times(g, op);
       r.ready = sim::max(r.ready, t.ready);
       r.start = sim::max(r.start, t.start);
       r.end = sim::max(r.end, t.end);
@@ -128,13 +155,14 @@ std::vector<BucketResult> read_buckets(const Reducer& reducer, int gpus, int ele
   return buckets;
 }
 
-void read_times(const StepJob& job, const TrainingStep& step, const gpu::Machine& machine, StepResult& r) {
+void read_times(const StepJob& job, const train::Plan& plan, work::OpId marker, const work::Runtime& runtime,
+                const gpu::Machine& machine, StepResult& r) {
   int slowest = 0;
-  StepTimes times = step.gpu(0).times();
+  StepTimes times = step_times(runtime, plan, marker, 0);
   sim::Time backward_ended;
   sim::Time optimizer_began;
   for (int g = 0; g < job.gpus; ++g) {
-    const StepTimes t = step.gpu(g).times();
+    const StepTimes t = step_times(runtime, plan, marker, g);
     backward_ended = sim::max(backward_ended, t.backward_ended);
     optimizer_began = sim::max(optimizer_began, t.optimizer_began);
     r.end = sim::max(r.end, t.optimizer_ended);
@@ -147,11 +175,11 @@ void read_times(const StepJob& job, const TrainingStep& step, const gpu::Machine
   r.optimizer = times.optimizer();
   const sim::Time launch = job.system->machine.gpu.launch_gap;
   r.exposed = sim::max(optimizer_began - backward_ended, launch) - launch;
-  for (int b = 0; b < step.reducer().buckets(); ++b) {
-    const Reducer::Turn& t = step.reducer().turn(b, slowest);
+  for (const work::OpId op : runtime.communications()) {
+    const work::Runtime::Times t = runtime.times(slowest, op);
     r.communicating += t.end - t.start;
     r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
-    r.sms = std::max(r.sms, step.reducer().entry(b).program.sms());
+    r.sms = std::max(r.sms, runtime.program(slowest, op).sms());
   }
   const gpu::Gpu& gpu = machine.gpu(slowest);
   r.traffic = gpu.memory().traffic();
@@ -171,14 +199,12 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   StepResult result;
   result.passes = job.recipe.accumulate;
-  const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
   sim::Bytes all;
-  for (const sim::Bytes n : sizes) all += n;
-  const BucketSchedule schedule = schedule_of(job.sync, plan, sizes);
+  for (const sim::Bytes n : train::gradient_sizes(plan)) all += n;
+  train::StepGraph step = graph_of(job, plan);
+  if (auto checked = work::check(step.graph); !checked) return sim::fail_as(std::move(checked));
   result.memory = memory_need(plan);
-  const bool copied = !schedule.in_advance || std::any_of(schedule.buckets.begin(), schedule.buckets.end(),
-                                                          [](const auto& b) { return b.copied; });
-  if (copied) result.memory.gradients += all;
+  if (copies(step.graph)) result.memory.gradients += all;
   if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory); !fits)
     return sim::fail_as(std::move(fits));
 
@@ -193,7 +219,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
       .burst = job.burst};
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   BucketPrograms programs(collective, job.protocol, go_on);
-  for (const sim::Bytes n : schedule.sizes(sizes, job.sync.fusion)) {
+  for (const sim::Bytes n : sizes_of(step.graph)) {
     auto prepared = programs.prepare(n);
     if (!go_on()) return sim::interrupted();
     if (!prepared) return sim::fail_as(std::move(prepared));
@@ -202,29 +228,41 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   const std::int64_t packet_hops = packet_hops_of(job, all);
   result.burst = job.burst.for_hops(packet_hops);
   StepJob simulated = job;
-  if (may_fold(job, schedule, packet_hops, result.burst) && programs.fold(stand_ins(job.gpus)))
+  if (may_fold(job, step.graph, packet_hops, result.burst) && programs.fold(stand_ins(job.gpus))) {
     simulated.gpus = stand_ins(job.gpus);
+    step = graph_of(simulated, plan);
+  }
   result.simulated = simulated.gpus;
 
-  auto alone = run_alone(job, plan, schedule, programs, keep_going);
+  const work::Programs program_of = [&programs](const work::Operation&,
+                                                sim::Bytes bytes) -> const coll::Program& {
+    if (auto why = programs.prepare(bytes))
+      INFOLD_CHECK(false, "sizes between those that were accepted are accepted");
+    return programs[bytes].program;
+  };
+  auto alone = run_alone(job, plan, step, program_of, keep_going);
   if (!alone) return sim::fail_as(std::move(alone));
   result.alone = *alone;
 
   gpu::Machine machine(
       job.system->plan(),
       {.burst = result.burst, .functional = false, .in_network = in_network(job), .core = options_of(job)});
-  TrainingStep step(simulated, machine, plan, schedule, programs);
+  work::Runtime runtime(step.graph, machine,
+                        {.programs = program_of,
+                         .delays = job.delays,
+                         .together = job.together,
+                         .undisturbed = undisturbed(job)});
   std::optional<StepTrace> trace;
-  if (job.trace) trace.emplace(simulated, plan, machine, step);
-  step.start();
+  if (job.trace) trace.emplace(simulated, plan, step.backward_ended, programs, machine, runtime);
+  runtime.start();
   while (machine.events().run(kStepEventsPerLook)) {
-    if (keep_going && !keep_going(step.share())) return sim::interrupted();
+    if (keep_going && !keep_going(runtime.share())) return sim::interrupted();
   }
-  if (!step.done()) return sim::deadlock(step.who_waits());
+  if (!runtime.done()) return sim::deadlock(runtime.who_waits());
   if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
-  read_times(simulated, step, machine, result);
-  result.buckets = read_buckets(step.reducer(), simulated.gpus, plan.recipe.gradient_bytes());
+  read_times(simulated, plan, step.backward_ended, runtime, machine, result);
+  result.buckets = read_buckets(runtime, programs, plan.recipe.gradient_bytes());
   result.events = result.alone.events + machine.events().handled() - (trace ? trace->events() : 0);
   result.packet_hops = machine.network().packet_hops();
   if (result.communicating > sim::Time{})

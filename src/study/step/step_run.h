@@ -14,11 +14,11 @@
 #include "study/collective/choice.h"
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
-#include "study/step/gpu_step.h"
+#include "study/step/step_times.h"
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/recipe.h"
-#include "train/synchroniser.h"
+#include "train/strategy/sync_spec.h"
 
 namespace infold::study {
 

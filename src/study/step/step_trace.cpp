@@ -103,11 +103,14 @@ std::vector<SpanId> record_compute(sim::TraceRecorder& trace, TrackId track, con
   return span_of_op;
 }
 
-StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, gpu::Machine& machine, TrainingStep& step)
+StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
+                     const BucketPrograms& programs, gpu::Machine& machine, work::Runtime& runtime)
     : job_(job),
       plan_(plan),
+      backward_ended_(backward_ended),
+      programs_(programs),
       machine_(machine),
-      step_(step),
+      runtime_(runtime),
       trace_(*job.trace),
       sampler_(trace_, machine.events()) {
   for (int g = 0; g < job.gpus; ++g) {
@@ -116,10 +119,10 @@ StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, gpu::Machine& 
     trace_.track(group, "buckets");
     trace_.track(group, "communication stream");
     watch_core(sampler_, trace_, group, machine.gpu(g).core(),
-               [&step, g]() -> const gpu::Core& { return step.computes_for(g); });
+               [&runtime, g]() -> const gpu::Core& { return runtime.computes_for(g); });
   }
   watch_network(sampler_, trace_, machine, job.gpus);
-  step.record(&trace_);
+  runtime.record(&trace_);
   sampler_.start();
 }
 
@@ -131,10 +134,10 @@ sim::TraceRecorder StepTrace::finish() {
 
 void StepTrace::record_gpu(int g) {
   const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
-  const GpuStep& gpu = step_.gpu(g);
-  const std::vector<RanKernel> ran = gpu.ran();
-  const std::vector<SpanId> span_of_op = record_compute(trace_, trace_.track(group, "compute stream"),
-                                                        *job_.graph, plan_, ran, gpu.times().backward_ended);
+  const std::vector<RanKernel> ran = ran_kernels(runtime_, plan_, g);
+  const std::vector<SpanId> span_of_op =
+      record_compute(trace_, trace_.track(group, "compute stream"), *job_.graph, plan_, ran,
+                     runtime_.times(g, backward_ended_).end);
   std::vector<sim::Time> op_ended(plan_.ops.size());
   for (const RanKernel& k : ran) {
     if (k.what == RanKernel::What::kOp) op_ended[static_cast<std::size_t>(k.index)] = k.ended;
@@ -152,42 +155,56 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
   for (const train::GradientReady& r : plan_.ready)
     op_of[static_cast<std::size_t>(r.parameter)] = static_cast<std::size_t>(r.op);
 
-  const Reducer& reducer = step_.reducer();
-  std::vector<sim::Time> filling(static_cast<std::size_t>(reducer.buckets()));
+  const std::vector<work::OpId> buckets = runtime_.communications();
+  const auto op_of_bucket = [&](int b) { return buckets[static_cast<std::size_t>(b)]; };
+  const auto parameters = [&](int b) -> const std::vector<int>& {
+    return runtime_.graph()[op_of_bucket(b)].gradients;
+  };
+  std::vector<sim::Time> filling(buckets.size());
   std::vector<int> order(filling.size());
   std::iota(order.begin(), order.end(), 0);
   for (const int b : order) {
-    sim::Time first = reducer.turn(b, g).ready;
-    for (const int p : step_.bucket(b).parameters)
-      first = sim::min(first, op_ended[op_of[static_cast<std::size_t>(p)]]);
+    sim::Time first = runtime_.times(g, op_of_bucket(b)).ready;
+    for (const int p : parameters(b)) first = sim::min(first, op_ended[op_of[static_cast<std::size_t>(p)]]);
     filling[static_cast<std::size_t>(b)] = first;
   }
   std::ranges::stable_sort(order, {}, [&](int b) { return filling[static_cast<std::size_t>(b)]; });
 
   Lanes lanes(trace_, group, "buckets");
   for (const int b : order) {
-    const Reducer::Turn& turn = reducer.turn(b, g);
+    const work::Runtime::Times turn = runtime_.times(g, op_of_bucket(b));
+    const sim::Bytes bytes = runtime_.program(g, op_of_bucket(b)).bytes;
+    const Choice& choice = programs_[bytes].choice;
     const sim::Time first = filling[static_cast<std::size_t>(b)];
     const TrackId lane = lanes.take(first, turn.end);
-    trace_.span(lane, trace_.name(fmt::format("bucket {}, {:.1f} MB", b, megabytes(reducer.bytes(b)))), first,
-                turn.end);
+    trace_.span(lane, trace_.name(fmt::format("bucket {}, {:.1f} MB", b, megabytes(bytes))), first, turn.end);
     trace_.span(lane, trace_.name("fills"), first, turn.ready);
     const SpanId waits = trace_.span(lane, trace_.name("is complete and waits"), turn.ready, turn.start);
     trace_.span(lane, trace_.name("is reduced"), turn.start, turn.end);
-    const SpanId collective = trace_.span(
-        stream,
-        trace_.name(fmt::format("all-reduce of bucket {}, {} {}", b, reducer.entry(b).choice.algorithm->name,
-                                sim::name_of(reducer.entry(b).choice.protocol))),
-        turn.start, turn.end);
-    for (const int p : step_.bucket(b).parameters)
-      trace_.arrow(span_of_op[op_of[static_cast<std::size_t>(p)]], waits);
+    const SpanId collective =
+        trace_.span(stream,
+                    trace_.name(fmt::format("all-reduce of bucket {}, {} {}", b, choice.algorithm->name,
+                                            sim::name_of(choice.protocol))),
+                    turn.start, turn.end);
+    for (const int p : parameters(b)) trace_.arrow(span_of_op[op_of[static_cast<std::size_t>(p)]], waits);
     trace_.arrow(waits, collective);
-    if (const gpu::KernelList* packing = step_.packing(b, g)) {
-      const TrackId packs = trace_.track(group, "packing stream");
-      const gpu::Kernel& in = (*packing)[0];
-      const gpu::Kernel& out = (*packing)[1];
-      trace_.span(packs, trace_.name(fmt::format("bucket {} in", b)), in.began_at(), in.ended_at());
-      trace_.span(packs, trace_.name(fmt::format("bucket {} out", b)), out.began_at(), out.ended_at());
+    record_copies(g, b, op_of_bucket(b));
+  }
+}
+
+/// The kernels that fill and empty a bucket's memory beside compute, if there are any.
+void StepTrace::record_copies(int g, int bucket, work::OpId collective) {
+  const work::Graph& graph = runtime_.graph();
+  const work::BufferId buffer = work::buffer_of(graph[collective]);
+  for (const work::Stream& stream : graph.script(g).streams) {
+    if (stream.kind != work::Stream::Kind::kBeside) continue;
+    for (const work::OpId op : stream.ops) {
+      const auto& copy = std::get<work::Copy>(graph[op].what);
+      if (copy.buffer != buffer) continue;
+      const work::Runtime::Times t = runtime_.times(g, op);
+      trace_.span(
+          trace_.track(trace_.group(machine_.network().name(static_cast<net::NodeId>(g))), "packing stream"),
+          trace_.name(fmt::format("bucket {} {}", bucket, copy.back ? "out" : "in")), t.start, t.end);
     }
   }
 }

@@ -8,8 +8,11 @@
 #include "gpu/machine.h"
 #include "sim/sampler.h"
 #include "sim/trace.h"
-#include "study/step/training_step.h"
+#include "study/step/bucket_programs.h"
+#include "study/step/step_run.h"
+#include "study/step/step_times.h"
 #include "train/plan.h"
+#include "work/runtime.h"
 
 namespace infold::study {
 
@@ -26,7 +29,8 @@ std::vector<sim::TraceRecorder::SpanId> record_compute(sim::TraceRecorder& trace
 class StepTrace {
  public:
   /// Before the step starts. All must outlive it.
-  StepTrace(const StepJob& job, const train::Plan& plan, gpu::Machine& machine, TrainingStep& step);
+  StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
+            const BucketPrograms& programs, gpu::Machine& machine, work::Runtime& runtime);
 
   /// Requires: the step has run.
   sim::TraceRecorder finish();
@@ -35,13 +39,16 @@ class StepTrace {
 
  private:
   void record_gpu(int gpu);
+  void record_copies(int gpu, int bucket, work::OpId collective);
   void record_buckets(int gpu, const std::vector<sim::TraceRecorder::SpanId>& span_of_op,
                       const std::vector<sim::Time>& op_ended);
 
   const StepJob& job_;
   const train::Plan& plan_;
+  work::OpId backward_ended_;
+  const BucketPrograms& programs_;
   gpu::Machine& machine_;
-  const TrainingStep& step_;
+  const work::Runtime& runtime_;
   sim::TraceRecorder trace_;
   sim::Sampler sampler_;
 };

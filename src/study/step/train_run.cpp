@@ -11,11 +11,13 @@
 #include "gpu/sm/core.h"
 #include "sim/event_queue.h"
 #include "sim/sampler.h"
+#include "study/step/step_times.h"
 #include "study/step/step_trace.h"
 #include "study/watch.h"
 #include "train/plan.h"
 #include "train/recipe_check.h"
-#include "train/step_kernels.h"
+#include "train/strategy/strategies.h"
+#include "work/runtime.h"
 
 namespace infold::study {
 
@@ -38,13 +40,6 @@ sim::Time& time_of(KernelTimes& t, const train::Op& op) {
   if (std::holds_alternative<train::Convolve>(op.work)) return t.convolutions;
   if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
   return t.streaming;
-}
-std::vector<RanKernel> ran_of(const train::Plan& plan, const train::StepKernels& kernels) {
-  std::vector<RanKernel> ran;
-  ran.reserve(plan.ops.size());
-  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op)
-    ran.push_back({RanKernel::What::kOp, op, kernels.op_began(op), kernels.op_ended(op)});
-  return ran;
 }
 }  // namespace
 
@@ -70,8 +65,8 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
     return sim::fail_as(std::move(fits));
   sim::EventQueue events;
   gpu::Core core(gpu, events, {});
-  train::StepKernels kernels(core, plan);
-  kernels.enqueue(core.dispatcher().add_stream(0), sim::Time{});
+  work::Runtime runtime(train::write_alone(plan), core, {});
+  runtime.start();
   std::optional<sim::TraceRecorder> trace;
   std::optional<sim::Sampler> sampler;
   if (job.trace) {
@@ -87,8 +82,7 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
   }
   std::map<train::Phase, Span> spans;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    const sim::Time begin = kernels.op_began(static_cast<int>(i));
-    const sim::Time end = kernels.op_ended(static_cast<int>(i));
+    const auto [ready, begin, end] = runtime.times(0, static_cast<work::OpId>(i));
     time_of(result.times, plan.ops[i]) += end - begin;
     Span& s = spans[plan.ops[i].phase];
     s.begin = sim::min(s.begin, begin);
@@ -98,15 +92,15 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
   result.backward = spans[train::Phase::kBackward].length();
   result.optimizer = spans[train::Phase::kOptimizer].length();
   result.end = spans[train::Phase::kOptimizer].end;
-  result.flops = kernels.flops();
-  result.kernels = kernels.kernels();
+  result.flops = runtime.kernels(0).flops();
+  result.kernels = runtime.kernels(0).kernels();
   const gpu::Traffic& t = core.memory().traffic()[gpu::Actor::kCompute];
   result.hbm_bytes = t.hbm_read + t.hbm_written;
   result.events = events.handled() - (sampler ? sampler->events() : 0);
   if (trace) {
     sampler->finish();
     record_compute(*trace, trace->track(trace->group("gpu0"), "compute stream"), *job.graph, plan,
-                   ran_of(plan, kernels), spans[train::Phase::kBackward].end);
+                   ran_kernels(runtime, plan, 0), spans[train::Phase::kBackward].end);
     result.trace = std::move(trace);
   }
   return result;

@@ -1,0 +1,50 @@
+// A kernel of which only the duration is known, from a profile for example. It holds SMs, and reads its bytes
+// evenly over its duration, so that it competes for both: beside others it takes longer.
+#pragma once
+
+#include <vector>
+
+#include "gpu/kernel/kernel.h"
+#include "gpu/sm/core.h"
+#include "sim/event_queue.h"
+
+namespace infold::gpu {
+
+struct TimedShape {
+  sim::Time time;    ///< alone
+  int sms = 0;       ///< 0: all that compute may use
+  sim::Bytes bytes;  ///< that it reads
+  double flops = 0;
+};
+
+class TimedKernel final : public Kernel, public sim::Handler {
+ public:
+  TimedKernel(Core& core, const TimedShape& shape);
+
+  Launch launch() override;
+  double flops() const override { return shape_.flops; }
+
+ private:
+  struct Workgroup {
+    int sm = 0;
+    std::int64_t next = 0;  // block to read
+    std::int64_t end = 0;
+    std::int64_t first = 0;
+    sim::Time began;
+    sim::Time arrived;  // of all that was read
+  };
+
+  void begin(KernelId id, int workgroups) override;
+  void start(int index, int sm) override;
+  void finished(int most_resident) override { end_at(core_.events().now(), most_resident); }
+  void handle(std::uint32_t index) override;
+
+  Core& core_;
+  TimedShape shape_;
+  sim::Time asking_;  // from the first block to the last
+  Tensor data_;
+  KernelId id_ = 0;
+  std::vector<Workgroup> workgroups_;
+};
+
+}  // namespace infold::gpu

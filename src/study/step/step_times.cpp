@@ -1,0 +1,52 @@
+// The first operations of a step's graph are those of its plan.
+#include "study/step/step_times.h"
+
+#include <algorithm>
+
+namespace infold::study {
+
+StepTimes step_times(const work::Runtime& runtime, const train::Plan& plan, work::OpId backward_ended,
+                     int rank) {
+  StepTimes t;
+  t.forward_began = t.backward_began = t.optimizer_began = sim::Time::never();
+  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op) {
+    const work::Runtime::Times times = runtime.times(rank, op);
+    switch (plan.ops[static_cast<std::size_t>(op)].phase) {
+      case train::Phase::kForward:
+        t.forward_began = sim::min(t.forward_began, times.start);
+        t.forward_ended = sim::max(t.forward_ended, times.end);
+        break;
+      case train::Phase::kBackward:
+        t.backward_began = sim::min(t.backward_began, times.start);
+        break;
+      case train::Phase::kOptimizer:
+        t.optimizer_began = sim::min(t.optimizer_began, times.start);
+        t.optimizer_ended = sim::max(t.optimizer_ended, times.end);
+        break;
+    }
+  }
+  t.backward_ended = runtime.times(rank, backward_ended).end;
+  return t;
+}
+
+std::vector<RanKernel> ran_kernels(const work::Runtime& runtime, const train::Plan& plan, int rank) {
+  std::vector<RanKernel> all;
+  const auto add = [&](RanKernel::What what, int index, work::OpId op) {
+    if (!runtime.ran(rank, op)) return;
+    const work::Runtime::Times t = runtime.times(rank, op);
+    all.push_back({what, index, t.start, t.end});
+  };
+  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op) add(RanKernel::What::kOp, op, op);
+  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+    if (stream.kind != work::Stream::Kind::kCompute) continue;
+    for (const work::OpId op : stream.ops) {
+      const work::Operation& o = runtime.graph()[op];
+      if (const auto* copy = std::get_if<work::Copy>(&o.what))
+        add(copy->back ? RanKernel::What::kCopyBack : RanKernel::What::kCopyIn, o.gradients.front(), op);
+    }
+  }
+  std::ranges::stable_sort(all, {}, &RanKernel::began);
+  return all;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,87 @@
+// The communication of a running graph: who meets whom in which collective, in which memory, and the
+// executions that carry it out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "coll/engine/buffers.h"
+#include "coll/engine/execution.h"
+#include "gpu/machine.h"
+#include "work/graph.h"
+
+namespace infold::work {
+
+/// The program of a collective or a transfer of so many bytes. It knows the machine; the graph does not.
+using Programs = std::function<const coll::Program&(const Operation& op, sim::Bytes bytes)>;
+
+class Communications {
+ public:
+  using Ended = std::function<void(int rank, OpId op)>;
+
+  /// Rank r is GPU r. All must outlive it; the graph may grow.
+  Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Ended ended);
+
+  void record(sim::TraceRecorder* trace) { trace_ = trace; }
+
+  struct Memory {
+    std::uint64_t input = 0;
+    std::uint64_t output = 0;
+  };
+  /// A rank's next operation on its communicator: who meets it there is known from now on. Returns the keys
+  /// of the first blocks that it reads and writes.
+  Memory join(int rank, OpId op);
+  /// Requires: joined.
+  void start(int rank, OpId op);
+  const coll::Program& program(int rank, OpId op) const { return *meeting(rank, op).program; }
+  std::vector<std::string> who_waits() const;
+
+ private:
+  struct Meeting {
+    const coll::Program* program = nullptr;
+    coll::Buffers* buffers = nullptr;
+    const std::vector<int>* members = nullptr;   // ranks
+    std::vector<OpId> ops;                       // by member
+    std::size_t stream = 0;                      // of communication
+    std::unique_ptr<coll::Execution> execution;  // from the first member's start on
+  };
+  /// Where a rank stands in a communicator.
+  struct Seat {
+    int group = -1;
+    int member = 0;
+    std::size_t joined = 0;  // meetings
+  };
+  struct Group {
+    std::vector<std::unique_ptr<Meeting>> meetings;
+    coll::Buffers* first = nullptr;  // whose receive buffers all share
+  };
+  /// Communicator, group, buffer and kind of operation.
+  using Key = std::tuple<CommunicatorId, int, BufferId, int>;
+
+  coll::Buffers& buffers_for(const Key& key, Group& group, const std::vector<int>& members,
+                             const coll::Program& program);
+  Seat& seat(CommunicatorId c, int rank) {
+    return seats_[static_cast<std::size_t>(c)][static_cast<std::size_t>(rank)];
+  }
+  const Meeting& meeting(int rank, OpId op) const;
+
+  const Graph& graph_;
+  gpu::Machine& machine_;
+  Programs programs_;
+  Ended ended_;
+  sim::TraceRecorder* trace_ = nullptr;
+  std::vector<std::vector<Seat>> seats_;    // by communicator and rank
+  std::vector<std::vector<Group>> groups_;  // by communicator
+  std::map<Key, std::unique_ptr<coll::Buffers>> buffers_;
+  std::vector<std::vector<Meeting*>> meeting_of_;  // by rank and operation
+};
+
+/// The buffer of a collective or a transfer.
+BufferId buffer_of(const Operation& op);
+
+}  // namespace infold::work

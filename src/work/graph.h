@@ -1,0 +1,184 @@
+// The workload graph: what ranks do, as a plain value. Operations stand in streams of ranks and wait for each
+// other. It says nothing about machines; strategies write it, Runtime runs it.
+//
+// - A stream runs its operations in the order of its list (but see kBeside). `after` names what an operation
+//   waits for besides.
+// - Ranks that do the same share a script, and so every operation of it.
+// - The list of operations is also the order in which memory is given to them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coll/program/collective.h"
+#include "gpu/kernel/precision.h"
+#include "sim/units.h"
+#include "work/kernel.h"
+
+namespace infold::work {
+
+using OpId = int;
+using BufferId = int;
+using CommunicatorId = int;
+
+/// A kernel of compute.
+struct Kernel {
+  Computation what;
+  gpu::Precision precision = gpu::Precision::kFp16;
+  std::int64_t batch = 1;  ///< samples; convolutions and attention need to know
+};
+
+/// A tensor is copied into a buffer, or back, by a kernel within the GPU.
+struct Copy {
+  TensorId tensor = 0;
+  BufferId buffer = 0;
+  sim::Bytes offset = {};  ///< in the buffer
+  bool back = false;
+  double ops_per_element = 0;
+  bool for_communication = false;  ///< on whose behalf: that of communication, or of compute
+};
+
+/// A collective of all members of the rank's group. The members' first on a communicator belong together,
+/// then their second, and so on.
+struct Collective {
+  CommunicatorId communicator = 0;
+  coll::Collective what = coll::Collective::kAllReduce;
+  BufferId buffer = 0;
+  int root = 0;  ///< member
+};
+
+/// One member of a group of two sends a buffer to the other. Both have the operation.
+struct Transfer {
+  CommunicatorId communicator = 0;
+  BufferId buffer = 0;
+  int from = 0;  ///< member
+};
+
+/// The host is busy for so long before it issues what comes behind in the stream.
+struct Delay {
+  sim::Time time;
+};
+
+/// A moment in a stream, for others to wait for.
+struct Marker {};
+
+/// A kernel of which only the duration alone is known. With SMs and bytes it still competes for both.
+struct Timed {
+  sim::Time time;
+  int sms = 0;       ///< that it holds; 0: all
+  sim::Bytes bytes;  ///< that it reads, evenly over its duration
+  double flops = 0;  ///< for reports
+};
+
+/// What can only be decided while the step runs: hosts look every `cycle` which parts are there on all ranks,
+/// and reduce them together, at most so many bytes at once. Operations for that (a collective, and copies
+/// where it has several parts) are added to the graph as it runs. It ends when all parts have been reduced.
+struct Gather {
+  struct Part {
+    OpId when = 0;  ///< a marker
+    sim::Bytes bytes;
+    int gradient = 0;
+  };
+  CommunicatorId communicator = 0;
+  int copies = 0;  ///< the stream of the copies, counted in the script
+  std::vector<Part> parts = {};
+  sim::Time cycle = {};
+  sim::Bytes most = {};
+  bool after_all = false;  ///< nothing is reduced before all parts are there
+};
+
+struct Operation {
+  std::variant<Kernel, Copy, Collective, Transfer, Delay, Marker, Timed, Gather> what;
+  std::string name = {};         ///< may be empty where `what` says enough
+  std::vector<OpId> after = {};  ///< of the same rank
+  /// The parameters whose gradients this is about: completed by a kernel or a marker, copied, reduced, or
+  /// with `updates` used up. For the checker and for reports.
+  std::vector<int> gradients = {};
+  bool updates = false;
+};
+
+/// Memory that communication reads and writes.
+struct Buffer {
+  sim::Bytes bytes;
+};
+
+/// Groups of ranks that communicate among themselves: all tensor-parallel groups of a job are one
+/// communicator. Its operations run one after the other, beside those of others.
+struct Communicator {
+  std::string name;
+  std::vector<std::vector<int>> groups;  ///< each rank at most once
+  int priority = 0;                      ///< above that of the machine's collectives
+  int channels = 0;                      ///< 0: what the library takes
+};
+
+struct Stream {
+  enum class Kind : std::uint8_t {
+    kCompute,        ///< kernels, copies, markers
+    kBeside,         ///< copies for communication, with its priority, in the order in which they become ready
+    kCommunication,  ///< collectives and transfers of one communicator
+    kHost,           ///< delays and gathers
+  };
+  std::string name;
+  Kind kind = Kind::kCompute;
+  CommunicatorId communicator = -1;  ///< with kCommunication
+  std::vector<OpId> ops = {};
+};
+
+/// What a rank does.
+struct Script {
+  std::vector<Stream> streams;
+  std::vector<OpId> idle = {};  ///< operations that have memory, and do not run
+};
+
+struct Graph {
+  std::vector<TensorSpec> tensors;  ///< each rank has its own of each
+  std::vector<Buffer> buffers;      ///< the same
+  std::vector<Communicator> communicators;
+  std::vector<Operation> operations;
+  std::vector<Script> scripts;
+  std::vector<int> script_of;  ///< by rank
+
+  int ranks() const { return static_cast<int>(script_of.size()); }
+  const Operation& operator[](OpId op) const { return operations[static_cast<std::size_t>(op)]; }
+  Operation& operator[](OpId op) { return operations[static_cast<std::size_t>(op)]; }
+  const Script& script(int rank) const {
+    return scripts[static_cast<std::size_t>(script_of[static_cast<std::size_t>(rank)])];
+  }
+
+  OpId add(Operation op) {
+    operations.push_back(std::move(op));
+    return static_cast<OpId>(operations.size()) - 1;
+  }
+  /// The same at the end of a stream.
+  OpId add(Stream& stream, Operation op) {
+    stream.ops.push_back(static_cast<OpId>(operations.size()));
+    return add(std::move(op));
+  }
+  TensorId add(const TensorSpec& t) {
+    tensors.push_back(t);
+    return static_cast<TensorId>(tensors.size()) - 1;
+  }
+  BufferId add(const Buffer& b) {
+    buffers.push_back(b);
+    return static_cast<BufferId>(buffers.size()) - 1;
+  }
+};
+
+/// The name of an operation, or its kind and number.
+std::string label(const Graph& graph, OpId op);
+/// A collective, a transfer or a gather; its communicator. -1: no communication.
+CommunicatorId communicator_of(const Operation& op);
+bool is_marker(const Operation& op);
+
+/// The copy of all gradients of a bucket into its buffer by one kernel, for communication. Where they lie is
+/// not followed: it reads memory of their size, a tensor that is added.
+Copy whole_bucket(Graph& graph, BufferId buffer);
+
+/// The same graph without communication: collectives, transfers and gathers do not run, nor do copies for
+/// them or of what they bring, and nothing waits for them. Markers that nothing waits for any more go, too,
+/// unless they have a name. Memory is laid out as before.
+Graph without_communication(Graph graph);
+
+}  // namespace infold::work

@@ -1,0 +1,35 @@
+// Kernels of which only the duration is known.
+#include "gpu/kernel/timed_kernel.h"
+
+#include "kernel_help.h"
+
+namespace infold::gpu {
+namespace {
+
+using namespace sim::literals;
+using help::Bench;
+
+sim::Time length(const KernelList& list, std::size_t i) {
+  return list[i].ended_at() - list[i].began_at();
+}
+
+TEST(TimedKernel, AloneTakesItsTime) {
+  for (const sim::Bytes bytes : {0_B, 1_MiB}) {
+    Bench b{GpuSpec{}};
+    b.list.add(TimedShape{.time = 50_us, .sms = 4, .bytes = bytes});
+    b.run();
+    EXPECT_EQ(length(b.list, 0), 50_us);
+    EXPECT_EQ(b.list[0].grid(), 4);
+    EXPECT_EQ(b.traffic().hbm_read, static_cast<std::uint64_t>(bytes.count()));
+  }
+}
+
+TEST(TimedKernel, TakesLongerThanItSaysWhereMemoryCannotKeepUp) {
+  Bench b{GpuSpec{}};
+  b.list.add(TimedShape{.time = 1_us, .bytes = 256_MiB});
+  b.run();
+  EXPECT_GT(length(b.list, 0), 50_us);
+}
+
+}  // namespace
+}  // namespace infold::gpu
