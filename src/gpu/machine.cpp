@@ -8,15 +8,16 @@
 
 namespace infold::gpu {
 
-Machine::Machine(const MachinePlan& plan, const MachineOptions& options) : plan_(plan), options_(options) {
+Machine::Machine(const MachinePlan& plan, const MachineOptions& options)
+    : plan_(plan), options_(options), map_(plan_.blueprint(), plan_.routes()) {
   const MachineSpec& spec = plan_.spec();
   const net::InNetwork in_network = options.in_network ? inc::in_network(spec.inc) : net::InNetwork{};
-  network_ = std::make_unique<net::Network>(events_, plan_.blueprint(), plan_.routes(), spec.fabric,
-                                            options.burst == sim::Bytes{}, in_network);
+  network_ = net::make_packet_fabric(events_, plan_.blueprint(), plan_.routes(), spec.fabric,
+                                     options.burst == sim::Bytes{}, in_network);
   if (options.in_network) {
-    units_ = std::make_unique<inc::SwitchUnits>(spec.inc, events_, *network_,
+    units_ = std::make_unique<inc::SwitchUnits>(spec.inc, events_, map_, *network_,
                                                 options.functional ? &payloads_ : nullptr);
-    if (const auto circle = inc::find_deadlock(*network_, units_->regions()))
+    if (const auto circle = inc::find_deadlock(map_, units_->regions()))
       INFOLD_CHECK(false, fmt::format("no circle of waits among trees of switches: {}", *circle).c_str());
   }
   for (int i = 0; i < spec.gpus; ++i) {

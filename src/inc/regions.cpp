@@ -12,18 +12,18 @@
 
 namespace infold::inc {
 
-Regions::Regions(const net::Network& network, const IncSpec& spec) : network_(network), spec_(spec) {
+Regions::Regions(const net::FabricMap& map, const net::Interleaving& interleaving, const IncSpec& spec)
+    : map_(map), interleaving_(interleaving), spec_(spec) {
   // Routes differ by the lane on which they leave a GPU and, with a second stage of switches, by the link up.
   std::size_t ups = 1;
-  for (const auto& link : network.links()) {
-    if (link->from() < network.gpus()) continue;
-    for (int gpu = 0; gpu < network.gpus(); ++gpu) {
-      const net::Hop& hop = network.routes().hop(link->from(), static_cast<net::NodeId>(gpu));
-      if (hop.count > 0 && network.link(network.routes().candidates(hop)[0]).to() >= network.gpus())
+  for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
+    for (net::NodeId gpu = 0; gpu < map.gpus(); ++gpu) {
+      const net::Hop& hop = map.routes().hop(chip, gpu);
+      if (hop.count > 0 && !map.is_gpu(map.to(map.routes().candidates(hop)[0])))
         ups = std::max<std::size_t>(ups, hop.count);
     }
   }
-  ways_ = static_cast<std::uint16_t>(static_cast<std::size_t>(network.lanes(0)) * ups);
+  ways_ = static_cast<std::uint16_t>(static_cast<std::size_t>(map.outlets(0).size()) * ups);
 }
 
 sim::Result<RegionId> Regions::add(RegionPlan plan) {
@@ -44,7 +44,7 @@ sim::Result<RegionId> Regions::add(RegionPlan plan) {
   auto region = std::make_unique<Region>();
   region->id = static_cast<RegionId>(place);
   for (std::uint16_t way = 0; way < ways_; ++way) {
-    auto tree = Tree::grow(network_, plan.members, way);
+    auto tree = Tree::grow(map_, plan.members, way);
     if (!tree) {
       return sim::fail("the ways of these GPUs do not meet in a switch, so none can sum for them",
                        "fabric.topology");

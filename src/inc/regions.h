@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "inc/tag.h"
-#include "net/packet/network.h"
+#include "net/interleaving.h"
+#include "net/topology/fabric_map.h"
 #include "sim/dtype.h"
 #include "sim/result.h"
 
@@ -38,12 +39,12 @@ struct RegionPlan {
 struct TreeNode {
   struct Child {
     net::NodeId node = 0;
-    net::Link* out = nullptr;   ///< the link down to it
-    std::uint16_t first = 0;    ///< lowest rank below it
-    std::uint16_t members = 0;  ///< ranks below it
+    net::LinkId out = net::kNoLink;  ///< the link down to it
+    std::uint16_t first = 0;         ///< lowest rank below it
+    std::uint16_t members = 0;       ///< ranks below it
   };
   net::NodeId chip = 0;
-  net::Link* parent = nullptr;        ///< the link up; null at the root
+  net::LinkId parent = net::kNoLink;  ///< the link up; kNoLink at the root
   std::vector<Child> children;        ///< in order of their lowest rank
   std::uint16_t members = 0;          ///< ranks below it
   std::uint16_t first_elsewhere = 0;  ///< lowest rank that is not below it, where there is one
@@ -56,7 +57,7 @@ struct TreeNode {
 class Tree {
  public:
   /// Returns nothing when the routes do not meet.
-  static std::optional<Tree> grow(const net::Network& network, const std::vector<net::NodeId>& members,
+  static std::optional<Tree> grow(const net::FabricMap& map, const std::vector<net::NodeId>& members,
                                   std::uint16_t way);
   /// Requires: the switch belongs to it.
   const TreeNode& at(net::NodeId chip) const {
@@ -106,7 +107,7 @@ class Region {
 
 class Regions {
  public:
-  Regions(const net::Network& network, const struct IncSpec& spec);
+  Regions(const net::FabricMap& map, const net::Interleaving& interleaving, const struct IncSpec& spec);
 
   /// Registers a range, or says why the fabric can not serve it. Bounded: kMostRegions at a time.
   sim::Result<RegionId> add(RegionPlan plan);
@@ -116,7 +117,7 @@ class Regions {
   bool exists(RegionId id) const { return id < regions_.size() && regions_[id] != nullptr; }
   /// The route of a block: the spread value of its packets.
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
-    return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways_);
+    return static_cast<std::uint16_t>(interleaving_.spread_of((*this)[id].plan.address + offset) % ways_);
   }
   /// The number of different routes.
   std::uint16_t ways() const { return ways_; }
@@ -126,7 +127,8 @@ class Regions {
  private:
   void number_partitions();
 
-  const net::Network& network_;
+  const net::FabricMap& map_;
+  const net::Interleaving& interleaving_;
   const IncSpec& spec_;
   std::uint16_t ways_ = 1;
   std::size_t next_ = 0;  // where the search for a free slot begins

@@ -12,13 +12,10 @@ std::size_t TreeNode::child(net::NodeId node) const {
   return static_cast<std::size_t>(at - children.begin());
 }
 
-std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<net::NodeId>& members,
+std::optional<Tree> Tree::grow(const net::FabricMap& map, const std::vector<net::NodeId>& members,
                                std::uint16_t way) {
-  const auto gpus = static_cast<net::NodeId>(network.gpus());
-  const net::Routes& routes = network.routes();
-  const auto next = [&](net::NodeId from, net::NodeId to) -> net::Link& {
-    return network.link(routes.next(from, to, way));
-  };
+  const auto gpus = static_cast<net::NodeId>(map.gpus());
+  const net::Routes& routes = map.routes();
   // The switches of one level, and the ranks below each of them.
   struct Level {
     TreeNode node;
@@ -26,11 +23,11 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
   };
   std::map<net::NodeId, Level> level;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
-    const net::NodeId chip = network.lane_of(members[rank], way).to();
+    const net::NodeId chip = map.lane_of(members[rank], way).to;
     if (chip < gpus) return std::nullopt;  // there is no switch at this place
     Level& l = level[chip];
     const auto r = static_cast<std::uint16_t>(rank);
-    l.node.children.push_back({members[rank], &next(chip, members[rank]), r, 1});
+    l.node.children.push_back({members[rank], map.next(chip, members[rank], way), r, 1});
     l.ranks.push_back(r);
   }
   Tree tree;
@@ -50,14 +47,14 @@ std::optional<Tree> Tree::grow(const net::Network& network, const std::vector<ne
         while (std::find(l.ranks.begin(), l.ranks.end(), other) != l.ranks.end()) ++other;
         node.first_elsewhere = other;
         if (routes.hop(chip, members[other]).count == 0) return std::nullopt;
-        net::Link& up = next(chip, members[other]);
-        const net::NodeId parent = up.to();
+        const net::LinkId up = map.next(chip, members[other], way);
+        const net::NodeId parent = map.to(up);
         if (parent < gpus) return std::nullopt;
-        net::Link& down = next(parent, members[node.first()]);
-        if (down.to() != chip) return std::nullopt;
-        node.parent = &up;
+        const net::LinkId down = map.next(parent, members[node.first()], way);
+        if (map.to(down) != chip) return std::nullopt;
+        node.parent = up;
         Level& p = above[parent];
-        p.node.children.push_back({chip, &down, node.first(), node.members});
+        p.node.children.push_back({chip, down, node.first(), node.members});
         p.ranks.insert(p.ranks.end(), l.ranks.begin(), l.ranks.end());
       }
       if (tree.index_.size() <= static_cast<std::size_t>(chip - gpus))

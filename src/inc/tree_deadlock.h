@@ -14,9 +14,9 @@ namespace infold::inc {
 /// A cycle of links that wait for each other, as readable text, or nothing if there is none. Message classes
 /// wait for each other in one order (net/packet/message_classes.h), so a cycle would have to stay within one
 /// class. Here all classes are put into one graph, which proves more than is needed.
-std::optional<std::string> find_deadlock(const net::Network& network, std::span<const Tree> trees);
+std::optional<std::string> find_deadlock(const net::FabricMap& map, std::span<const Tree> trees);
 /// The same for the trees of all GPUs, as far as their routes meet. The trees of smaller groups are parts of
 /// these.
-std::optional<std::string> find_deadlock(const net::Network& network, const Regions& regions);
+std::optional<std::string> find_deadlock(const net::FabricMap& map, const Regions& regions);
 
 }  // namespace infold::inc

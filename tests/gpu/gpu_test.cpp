@@ -3,6 +3,7 @@
 
 #include "copy_pipeline_help.h"
 #include "gpu/machine.h"
+#include "net/packet/earliest.h"
 
 namespace infold::gpu {
 namespace {
@@ -104,7 +105,7 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
     int steps = 0;
     while (machine.events().run(1)) {
       if (!looks) continue;
-      machine.gpu(1).catch_up();
+      machine.gpu(1).core().memory().catch_up(machine.events().now());
       const std::uint64_t here = machine.network().payload_received(1);
       EXPECT_GE(here, before);
       EXPECT_TRUE(here == 0 || machine.events().now() >= 250_ns);
@@ -122,8 +123,8 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
   EXPECT_EQ(events[0], events[1]);
 }
 
-TEST(Gpu, MoreLinksThanAnInboxTellsApartTakeAsLong) {
-  constexpr int kMost = Earliest::kMost;
+TEST(Gpu, MoreLinksThanAPortTellsApartTakeAsLong) {
+  constexpr int kMost = net::Earliest::kMost;
   sim::Time took[2];
   for (const bool more : {false, true}) {
     MachineSpec spec = two_gpus();

@@ -75,7 +75,7 @@ TEST(Waves, NoWavesMeansEverythingAtOnce) {
 TEST(Trees, OfASwitchPlaneAreOneSwitch) {
   World world(IncSpec{}, klenk(), 16);
   for (std::uint16_t way = 0; way < 6; ++way) {
-    const auto tree = Tree::grow(world.network, first_gpus(16), way);
+    const auto tree = Tree::grow(world.map, first_gpus(16), way);
     ASSERT_TRUE(tree);
     EXPECT_EQ(tree->root(), 16 + way);
     EXPECT_EQ(tree->nodes().size(), 1u);
@@ -85,19 +85,19 @@ TEST(Trees, OfASwitchPlaneAreOneSwitch) {
 
 TEST(Trees, OfAFatTreeMeetInASpineAndOfOneGroupInALeaf) {
   World world(IncSpec{}, fat_tree(4, 2, 4), 8);
-  const auto tree = Tree::grow(world.network, first_gpus(8), 3);
+  const auto tree = Tree::grow(world.map, first_gpus(8), 3);
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->nodes().size(), 5u) << "a leaf in each of four groups, and a spine";
   const TreeNode& root = tree->at(tree->root());
-  EXPECT_EQ(root.parent, nullptr);
+  EXPECT_EQ(root.parent, net::kNoLink);
   EXPECT_EQ(root.members, 8);
   ASSERT_EQ(root.children.size(), 4u);
   for (const TreeNode::Child& c : root.children) {
-    EXPECT_EQ(c.out->to(), c.node);
-    EXPECT_EQ(tree->at(c.node).parent->to(), root.chip);
+    EXPECT_EQ(world.map.to(c.out), c.node);
+    EXPECT_EQ(world.map.to(tree->at(c.node).parent), root.chip);
     EXPECT_EQ(c.members, 2);
   }
-  EXPECT_EQ(Tree::grow(world.network, {2, 3}, 3)->nodes().size(), 1u);
+  EXPECT_EQ(Tree::grow(world.map, {2, 3}, 3)->nodes().size(), 1u);
 }
 
 TEST(Homes, AreSpreadEvenlyOverTheRanks) {

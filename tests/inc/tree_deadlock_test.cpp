@@ -7,10 +7,10 @@
 namespace infold::inc {
 namespace {
 
-std::vector<Tree> all_trees(const net::Network& network, const std::vector<net::NodeId>& members) {
+std::vector<Tree> all_trees(const net::FabricMap& map, const std::vector<net::NodeId>& members) {
   std::vector<Tree> trees;
   for (std::uint16_t way = 0; way < 64; ++way) {
-    if (auto tree = Tree::grow(network, members, way)) trees.push_back(std::move(*tree));
+    if (auto tree = Tree::grow(map, members, way)) trees.push_back(std::move(*tree));
   }
   return trees;
 }
@@ -25,12 +25,12 @@ TEST(TreeDeadlock, NoneOnAnyFabricOfSwitches) {
       for (const net::NodeId gpu : first_gpus(fabric.gpus)) {
         if (random.below(3) != 0) some.push_back(gpu);
       }
-      auto trees = all_trees(world.network, first_gpus(fabric.gpus));
+      auto trees = all_trees(world.map, first_gpus(fabric.gpus));
       if (!some.empty()) {
-        for (Tree& t : all_trees(world.network, some)) trees.push_back(std::move(t));
+        for (Tree& t : all_trees(world.map, some)) trees.push_back(std::move(t));
       }
       EXPECT_FALSE(trees.empty());
-      EXPECT_EQ(find_deadlock(world.network, trees), std::nullopt) << "seed " << seed;
+      EXPECT_EQ(find_deadlock(world.map, trees), std::nullopt) << "seed " << seed;
     }
   }
 }
@@ -40,7 +40,7 @@ TEST(TreeDeadlock, TheRoutesOfARingGoRoundWhereLayersAreNotCounted) {
   net::FabricSpec spec;
   spec.topology = net::Topology::kRing;
   World world(IncSpec{}, spec, 5, false);
-  EXPECT_NE(find_deadlock(world.network, {}), std::nullopt);
+  EXPECT_NE(find_deadlock(world.map, {}), std::nullopt);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ std::vector<Delivery> fast_times(const support::Fabric& fabric, const Blueprint&
 std::int64_t most_at_once(const support::Fabric& fabric, const Blueprint& b) {
   sim::EventQueue events;
   const Routes routes = routes_of(b);
-  const sim::Bytes fits = Network(events, b, routes, fabric.spec, true).max_burst();
+  const sim::Bytes fits = Network(events, b, routes, fabric.spec, true).traits().max_burst;
   return sim::min(fits, fabric.spec.packet.payload * 24).count();
 }
 

@@ -102,6 +102,10 @@ void join(Blueprint& blueprint, int a, int b, int cables, LinkTypeId type) {
   blueprint.cables.insert(blueprint.cables.end(), static_cast<std::size_t>(cables), Cable{a, b, type});
 }
 
+std::string node_name(NodeId node, int gpus) {
+  return node < gpus ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - gpus);
+}
+
 sim::Bytes smallest_buffer(const Blueprint& blueprint) {
   return std::ranges::min(blueprint.chip_types, {}, &ChipType::buffer).buffer;
 }

@@ -55,6 +55,9 @@ struct Blueprint {
   const ChipType& chip_of(NodeId n) const { return chip_types[chip[static_cast<std::size_t>(n)]]; }
 };
 
+/// "gpu3", or "switch0" for what comes behind the GPUs, of which there are `gpus`.
+std::string node_name(NodeId node, int gpus);
+
 /// What holds for all links or chips of a fabric, for those who size things by the worst of them.
 sim::Bytes smallest_buffer(const Blueprint& blueprint);
 sim::Bytes largest_header(const Blueprint& blueprint);

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "net/topology/adjacency.h"
+#include "net/topology/cycle_search.h"
 #include "net/topology/routes.h"
 
 namespace infold::net {
 namespace {
 
 using Channel = std::uint32_t;
-constexpr std::size_t kStartsPerLook = 256;  // searches between two looks at the user
 
 class DependencyGraph {
  public:
@@ -52,38 +52,22 @@ class DependencyGraph {
     return std::nullopt;
   }
 
-  /// Depth first with a stack of its own: a path may be as long as there are channels.
   sim::Status find_circle(const sim::GoOn& go_on) {
     note_onward();
-    enum class Colour : std::uint8_t { kNew, kOnPath, kDone };
-    const std::size_t channels = 2 * blueprint_.cables.size() * layers_;
-    std::vector<Colour> colour(channels, Colour::kNew);
-    std::vector<Visit> path;
-    for (std::size_t start = 0; start < channels; ++start) {
-      if (colour[start] != Colour::kNew) continue;
-      if (start % kStartsPerLook == 0 && sim::asked_to_stop(go_on)) return sim::interrupted();
-      path.push_back({static_cast<Channel>(start)});
-      colour[start] = Colour::kOnPath;
-      while (!path.empty()) {
-        const std::optional<Channel> next = next_of(path.back());
-        if (!next) {
-          colour[path.back().channel] = Colour::kDone;
-          path.pop_back();
-        } else if (colour[*next] == Colour::kOnPath) {
-          return sim::fail("routing can deadlock: " + describe(path, *next), "fabric.topology");
-        } else if (colour[*next] == Colour::kNew) {
-          colour[*next] = Colour::kOnPath;
-          path.push_back({*next});
-        }
-      }
-    }
-    return {};
+    const auto cycle = find_cycle<Visit>(
+        2 * blueprint_.cables.size() * layers_, [this](Visit& visit) { return next_of(visit); }, go_on);
+    if (!cycle) return sim::fail_as(cycle);
+    if (cycle->empty()) return {};
+    std::string text;
+    for (const Channel c : *cycle) text += describe(c) + ", ";
+    return sim::fail("routing can deadlock: " + text + "and again " + describe(cycle->front()),
+                     "fabric.topology");
   }
 
  private:
   /// How far the search has come with one channel: which destination, which of the links towards it.
   struct Visit {
-    Channel channel;
+    Channel node;
     std::uint32_t to = 0;
     std::uint32_t candidate = 0;
   };
@@ -117,7 +101,7 @@ class DependencyGraph {
 
   /// The next channel that a packet in this one may wait for.
   std::optional<Channel> next_of(Visit& visit) const {
-    const NodeId node = link_target(blueprint_, link_of(visit.channel));
+    const NodeId node = link_target(blueprint_, link_of(visit.node));
     for (;; ++visit.to, visit.candidate = 0) {
       if (visit.candidate == 0 && !skip_to_destination(visit, node)) return std::nullopt;
       const Hop& hop = routes_.hop(node, static_cast<NodeId>(visit.to));
@@ -130,7 +114,7 @@ class DependencyGraph {
   /// Moves on to the first destination, from visit.to on, whose packets wait in this channel
   /// for one in which packets wait in turn.
   bool skip_to_destination(Visit& visit, NodeId node) const {
-    const std::uint64_t* waits = waits_.data() + visit.channel * words_;
+    const std::uint64_t* waits = waits_.data() + visit.node * words_;
     const std::uint64_t* onward = onward_.data() + static_cast<std::size_t>(node) * words_;
     std::size_t word = visit.to / 64;
     if (word >= words_) return false;
@@ -143,22 +127,12 @@ class DependencyGraph {
     return true;
   }
 
-  std::string name(NodeId node) const {
-    return blueprint_.is_gpu(node) ? fmt::format("gpu{}", node)
-                                   : fmt::format("switch{}", node - blueprint_.gpus);
-  }
+  std::string name(NodeId node) const { return node_name(node, blueprint_.gpus); }
   std::string describe(Channel c) const {
     const LinkId link = link_of(c);
     return fmt::format("{}->{} (layer {})", name(link_source(blueprint_, link)),
                        name(link_target(blueprint_, link)), c % layers_);
   }
-  std::string describe(const std::vector<Visit>& path, Channel closes_at) const {
-    auto at = std::find_if(path.begin(), path.end(), [&](const Visit& v) { return v.channel == closes_at; });
-    std::string text;
-    for (; at != path.end(); ++at) text += describe(at->channel) + ", ";
-    return text + "and again " + describe(closes_at);
-  }
-
   const Blueprint& blueprint_;
   const Routes& routes_;
   std::size_t layers_;

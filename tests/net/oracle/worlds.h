@@ -44,7 +44,7 @@ class ReferenceWorld final : public World {
 /// How GPUs of the fast network take data in.
 enum class TakeIn {
   kPrompt,  ///< with an event each
-  kLate,    ///< told on the last link, and taken in as late as credits allow (as gpu/inbox does)
+  kLate,    ///< told on the last link, and taken in as late as credits allow (net/packet/packet_port.h)
 };
 
 class FastWorld final : public World {
@@ -76,38 +76,26 @@ class FastWorld final : public World {
     void handle(std::uint32_t) override { what(); }
     std::function<void()> what;
   };
-  struct Gpu final : Endpoint, sim::Handler {
+  struct Gpu final : Endpoint {
     explicit Gpu(FastWorld& w) : world(w) {}
     sim::Time receive(const Packet& packet) override {
       EXPECT_EQ(packet.arrives, world.now());
       return world.load_.arrives(world, packet);
     }
     void expect(const Packet& packet) override { world.load_.arrives(world, packet); }
-    bool expect_data(const Packet& packet, Link& in) override {
+    bool expect_data(const Packet& packet) override {
       if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
-      announced.emplace(packet.arrives,
-                        Announced{packet, &in, world.load_.arrives(world, packet)});  // acks are sent ahead
-      world.events_.schedule(packet.arrives + world.network_.soonest_into(packet.destination),
-                             sim::Priority::kArrive, *this, 0);
+      free[{packet.flow, packet.offset}] = world.load_.arrives(world, packet);  // acks are sent ahead
       return true;
     }
-    void catch_up() override {
-      for (; !announced.empty() && announced.begin()->first <= world.now();
-           announced.erase(announced.begin())) {
-        const Announced& a = announced.begin()->second;
-        world.network_.taken_in(a.packet, *a.in, a.free);
-      }
+    sim::Time take_in(const Packet& packet) override {
+      EXPECT_LE(packet.arrives, world.now());
+      return free.extract({packet.flow, packet.offset}).mapped();
     }
     void departed(const Packet&) override {}
-    void handle(std::uint32_t) override { catch_up(); }
 
-    struct Announced {
-      Packet packet;
-      Link* in;
-      sim::Time free;
-    };
     FastWorld& world;
-    std::multimap<sim::Time, Announced> announced;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, sim::Time> free;  // by flow and offset
   };
 
   sim::EventQueue events_;
