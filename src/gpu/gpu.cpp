@@ -13,22 +13,20 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }
 }  // namespace
 
-Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
-         MoveTable& moves, SignalTable& signals, net::Payloads* payloads, const CoreOptions& options,
-         inc::SwitchUnits* units)
+Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric, MoveTable& moves,
+         SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units)
     : id_(id),
       spec_(spec),
       events_(events),
-      network_(network),
+      fabric_(fabric),
       moves_(moves),
       signals_(signals),
       payloads_(payloads),
       core_(spec, events, options),
-      inbox_(events, network, core_.memory(), moves, payloads, network.lanes(id), network.soonest_into(id)),
       priority_(options.collective_priority) {
   if (units != nullptr)
-    switch_port_ = std::make_unique<SwitchPort>(id, spec, events, network, core_.memory(), *units, payloads);
-  network.attach(id, *this);
+    switch_port_ = std::make_unique<SwitchPort>(id, spec, events, fabric, core_.memory(), *units, payloads);
+  core_.memory().set_port(fabric.attach(id, *this));
 }
 
 CopyPipeline& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
@@ -73,7 +71,7 @@ CopyPipeline& Gpu::add_mover(CopyPipeline::Setup setup) {
   if (place == pipelines_.end()) place = pipelines_.insert(place, nullptr);
   setup.gpu = id_;
   setup.sender = static_cast<std::uint32_t>(place - pipelines_.begin());
-  *place = std::make_unique<CopyPipeline>(setup, events_, core_.memory(), network_, moves_, payloads_);
+  *place = std::make_unique<CopyPipeline>(setup, events_, core_.memory(), fabric_, moves_, payloads_);
   return **place;
 }
 
@@ -104,7 +102,7 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
   packet.source = id_;
   packet.destination = to;
   packet.spread = static_cast<std::uint16_t>(signal);  // different flags, different links
-  network_.send(packet, sender);
+  fabric_.send(packet, sender);
 }
 
 void Gpu::departed(const net::Packet& packet) {
@@ -116,20 +114,31 @@ sim::Time Gpu::receive(const net::Packet& packet) {
   if (packet.kind != net::PacketKind::kWrite) return switch_port_->receive(packet);
   MoveTable::Entry& entry = moves_[packet.flow];
   const Move& move = entry.move;
-  inbox_.consume(move, packet);
+  if (payloads_ != nullptr) give_values(move, packet);
   if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
   acknowledge(packet, events_.now());
   if (move.on_chip && !move.lands) return events_.now();
   return core_.memory().write(entry.arriving, packet.payload, events_.now());
 }
 
-/// Nobody needs to be there when packets arrive, unless somebody waits for single ones.
-bool Gpu::expect_data(const net::Packet& packet, net::Link& in) {
-  if (packet.kind != net::PacketKind::kWrite || !inbox_.takes_data()) return false;
-  if (!moves_[packet.flow].ordinary) return false;
+/// Nothing observes the arrival of a packet, unless something waits for single ones.
+bool Gpu::expect_data(const net::Packet& packet) {
+  if (packet.kind != net::PacketKind::kWrite || !moves_[packet.flow].ordinary) return false;
   acknowledge(packet, packet.arrives);
-  inbox_.add(packet, in);
   return true;
+}
+
+sim::Time Gpu::take_in(const net::Packet& packet) {
+  MoveTable::Entry& entry = moves_[packet.flow];
+  if (payloads_ != nullptr) give_values(entry.move, packet);
+  return core_.memory().write(entry.arriving, packet.payload, packet.arrives);
+}
+
+/// Functional mode: hands the values of a packet to the client of its move.
+void Gpu::give_values(const Move& move, const net::Packet& packet) {
+  const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
+  move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
+  payloads_->give_back(packet.values);
 }
 
 /// Whoever sent the data will know by this that they are visible.
@@ -143,7 +152,7 @@ void Gpu::acknowledge(const net::Packet& packet, sim::Time at) {
   ack.source = id_;
   ack.destination = packet.source;
   ack.spread = packet.spread;
-  network_.send_ack(ack);
+  fabric_.send_ack(ack);
 }
 
 void Gpu::expect(const net::Packet& packet) {

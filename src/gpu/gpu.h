@@ -9,17 +9,16 @@
 #include "gpu/copy/peer_copy_engine.h"
 #include "gpu/copy/switch_port.h"
 #include "gpu/gpu_spec.h"
-#include "gpu/inbox.h"
 #include "gpu/signals.h"
 #include "gpu/sm/core.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 #include "net/packet/payloads.h"
 
 namespace infold::gpu {
 
 class alignas(64) Gpu final : public net::Endpoint {
  public:
-  Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Network& network, MoveTable& moves,
+  Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric, MoveTable& moves,
       SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM.
@@ -37,9 +36,6 @@ class alignas(64) Gpu final : public net::Endpoint {
 
   /// Writes a flag into another GPU's memory (or this one's).
   void signal(SignalId signal, net::NodeId to, std::uint32_t sender);
-
-  /// Data that are here by now have been written to memory.
-  void catch_up() override { core_.memory().catch_up(events_.now()); }
 
   net::NodeId id() const { return id_; }
   const GpuSpec& spec() const { return spec_; }
@@ -61,10 +57,12 @@ class alignas(64) Gpu final : public net::Endpoint {
  private:
   sim::Time receive(const net::Packet& packet) override;
   void expect(const net::Packet& packet) override;
-  bool expect_data(const net::Packet& packet, net::Link& in) override;
+  bool expect_data(const net::Packet& packet) override;
+  sim::Time take_in(const net::Packet& packet) override;
   void departed(const net::Packet& packet) override;
 
   void acknowledge(const net::Packet& packet, sim::Time at);
+  void give_values(const Move& move, const net::Packet& packet);
   CopyPipeline& add_mover(CopyPipeline::Setup setup);
   void remove_mover(CopyPipeline& pipeline);
   StreamId stream_of(std::vector<StreamId>& streams, std::size_t index, int above);
@@ -74,12 +72,11 @@ class alignas(64) Gpu final : public net::Endpoint {
   net::NodeId id_;
   const GpuSpec& spec_;
   sim::EventQueue& events_;
-  net::Network& network_;
+  net::Fabric& fabric_;
   MoveTable& moves_;
   SignalTable& signals_;
   net::Payloads* payloads_;
   Core core_;
-  Inbox inbox_;
   std::unique_ptr<SwitchPort> switch_port_;  // null where switches have no units
   int priority_;                             // of the communication streams
   std::vector<StreamId> communication_streams_;

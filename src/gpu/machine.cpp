@@ -3,13 +3,14 @@
 
 namespace infold::gpu {
 
-Machine::Machine(const MachinePlan& plan, const MachineOptions& options) : plan_(plan), options_(options) {
+Machine::Machine(const MachinePlan& plan, const MachineOptions& options)
+    : plan_(plan), options_(options), map_(plan_.blueprint(), plan_.routes()) {
   const MachineSpec& spec = plan_.spec();
   const net::InNetwork in_network = options.in_network ? inc::in_network(spec.inc) : net::InNetwork{};
-  network_ = std::make_unique<net::Network>(events_, plan_.blueprint(), plan_.routes(), spec.fabric,
-                                            options.burst == sim::Bytes{}, in_network);
+  network_ = net::make_packet_fabric(events_, plan_.blueprint(), plan_.routes(), spec.fabric,
+                                     options.burst == sim::Bytes{}, in_network);
   if (options.in_network) {
-    units_ = std::make_unique<inc::SwitchUnits>(spec.inc, events_, *network_,
+    units_ = std::make_unique<inc::SwitchUnits>(spec.inc, events_, map_, *network_,
                                                 options.functional ? &payloads_ : nullptr);
   }
   for (int i = 0; i < spec.gpus; ++i) {

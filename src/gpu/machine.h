@@ -8,7 +8,8 @@
 #include "gpu/gpu.h"
 #include "gpu/machine_plan.h"
 #include "inc/switch_units.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
+#include "net/topology/fabric_map.h"
 #include "sim/event_queue.h"
 
 namespace infold::gpu {
@@ -26,8 +27,9 @@ class Machine {
   Machine(const MachinePlan& plan, const MachineOptions& options);
 
   sim::EventQueue& events() { return events_; }
-  net::Network& network() { return *network_; }
-  const net::Network& network() const { return *network_; }
+  net::Fabric& network() { return *network_; }
+  const net::Fabric& network() const { return *network_; }
+  const net::FabricMap& map() const { return map_; }
   /// The switches' reduction units; null without options().in_network.
   inc::SwitchUnits* units() { return units_.get(); }
   const inc::SwitchUnits* units() const { return units_.get(); }
@@ -53,7 +55,8 @@ class Machine {
   net::Payloads payloads_;
   MoveTable moves_;
   SignalTable signals_{events_};
-  std::unique_ptr<net::Network> network_;
+  net::FabricMap map_;
+  std::unique_ptr<net::Fabric> network_;
   std::unique_ptr<inc::SwitchUnits> units_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
 };

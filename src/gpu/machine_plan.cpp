@@ -9,7 +9,7 @@
 #include "gpu/copy/move.h"
 #include "inc/switch_units.h"
 #include "inc/tree_deadlock.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 
 namespace infold::gpu {
 
@@ -25,7 +25,7 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   }
   std::int64_t sum = 0;
   for (std::size_t n = 0; n < degree.size(); ++n) {
-    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Network::kOwnInputs : 0;
+    const std::int64_t senders = blueprint.is_gpu(static_cast<net::NodeId>(n)) ? net::Fabric::kOwnInputs : 0;
     sum += degree[n] * (degree[n] + senders) * net::kPlainClasses * layers * kQueueBytes;
   }
   return sum;

@@ -6,13 +6,13 @@
 namespace infold::inc {
 
 FallbackReducer::FallbackReducer(net::NodeId gpu, std::uint32_t sender, const IncSpec& spec,
-                                 sim::EventQueue& events, net::Network& network, const Regions& regions,
+                                 sim::EventQueue& events, net::Fabric& fabric, const Regions& regions,
                                  net::Payloads* payloads, Client& client)
     : gpu_(gpu),
       sender_(sender),
       spec_(spec),
       events_(events),
-      network_(network),
+      fabric_(fabric),
       regions_(regions),
       payloads_(payloads),
       client_(client) {}
@@ -78,7 +78,7 @@ void FallbackReducer::handle(std::uint32_t id) {
     p.offset = static_cast<std::uint32_t>(w.key);
     p.source = gpu_;
     p.spread = w.way;
-    network_.send_to_unit(p, sender_);
+    fabric_.send_to_unit(p, sender_);
     w.wait = w.wait * 2;
     w.due = events_.now() + w.wait;
     if (++w.reminded == kMostReminders)

@@ -15,7 +15,7 @@
 #include "inc/key_index.h"
 #include "inc/policy_arithmetic.h"
 #include "inc/regions.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 #include "net/packet/payloads.h"
 #include "sim/event_queue.h"
 
@@ -35,7 +35,7 @@ class FallbackReducer final : public sim::Handler {
   };
 
   FallbackReducer(net::NodeId gpu, std::uint32_t sender, const IncSpec& spec, sim::EventQueue& events,
-                  net::Network& network, const Regions& regions, net::Payloads* payloads, Client& client);
+                  net::Fabric& fabric, const Regions& regions, net::Payloads* payloads, Client& client);
 
   /// A packet of kind partial has arrived. Takes its values.
   void receive(const net::Packet& partial);
@@ -70,7 +70,7 @@ class FallbackReducer final : public sim::Handler {
   std::uint32_t sender_;
   const IncSpec& spec_;
   sim::EventQueue& events_;
-  net::Network& network_;
+  net::Fabric& fabric_;
   const Regions& regions_;
   net::Payloads* payloads_;
   Client& client_;

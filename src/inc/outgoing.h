@@ -15,9 +15,9 @@ class Outgoing {
   static constexpr std::uint16_t kNone = 0xffff;
 
   struct Slot {
-    Held held;               ///< its space in the input buffer is released at the end; `in` is null for a sum
-    std::uint32_t port = 0;  ///< port of a sum
-    std::int32_t room = 0;   ///< bytes of the result buffer that a sum takes
+    Held held;  ///< its space in the input buffer is released at the end; `in` is kNoLink for a sum
+    std::uint32_t port = 0;   ///< port of a sum
+    std::int32_t room = 0;    ///< bytes of the result buffer that a sum takes
     std::int32_t copies = 0;  ///< copies that have not left yet
     sim::Time end;            ///< when the last copy so far has left
     std::uint16_t next_free = kNone;

@@ -7,7 +7,7 @@
 namespace infold::inc {
 
 inline bool sums_pushes(Levels policy, const TreeNode& node) {
-  return policy == Levels::kEach || node.parent == nullptr;
+  return policy == Levels::kEach || node.parent == net::kNoLink;
 }
 
 /// Replies to a load-reduce are always summed at the first switch of the requester.

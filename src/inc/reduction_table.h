@@ -22,7 +22,7 @@ inline constexpr EntryId kNoEntry = KeyIndex::kNone;
 /// A packet that keeps its space in an input buffer.
 struct Held {
   net::Packet packet;
-  net::Link* in = nullptr;
+  net::LinkId in = net::kNoLink;
 };
 
 struct Entry {

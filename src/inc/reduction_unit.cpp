@@ -15,32 +15,28 @@ std::uint32_t capacity_of(const IncSpec& spec) {
   return spec.table_entries == 0 ? by_bytes
                                  : std::min(by_bytes, static_cast<std::uint32_t>(spec.table_entries));
 }
-std::size_t outputs_of(const net::Network& network, net::NodeId chip) {
-  return static_cast<std::size_t>(std::count_if(network.links().begin(), network.links().end(),
-                                                [&](const auto& l) { return l->from() == chip; }));
-}
 }  // namespace
 
 ReductionUnit::ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQueue& events,
-                             net::Network& network, const Regions& regions, net::Payloads* payloads)
+                             const net::FabricMap& map, net::SwitchFabric& fabric, const Regions& regions,
+                             net::Payloads* payloads)
     : chip_(chip),
       spec_(spec),
       events_(events),
-      network_(network),
+      map_(map),
+      fabric_(fabric),
       regions_(regions),
       payloads_(payloads),
       alu_pace_(spec.alu_rate),
-      port_of_link_(network.links().size()),
-      ports_(outputs_of(network, chip)),
+      port_of_link_(map.links()),
+      ports_(map.outlets(chip).size()),
       capacity_(capacity_of(spec)),
       table_(ports_.size(), capacity_),
       stalled_(ports_.size()) {
   if (spec.switch_alu_rate > sim::Bandwidth{}) switch_alu_pace_ = sim::Pace(spec.switch_alu_rate);
   std::uint32_t port = 0;
-  for (const auto& l : network.links()) {
-    if (l->from() == chip) port_of_link_[l->id()] = port++;
-  }
-  network.attach_unit(chip, *this);
+  for (const auto& outlet : map.outlets(chip)) port_of_link_[outlet.link] = port++;
+  fabric.attach_unit(chip, *this);
 }
 
 std::uint32_t ReductionUnit::home_port(const net::Packet& packet) const {
@@ -50,7 +46,7 @@ std::uint32_t ReductionUnit::home_port(const net::Packet& packet) const {
   return static_cast<std::uint32_t>((block + sim::mix(block / ports + (region << 40))) % ports);
 }
 
-void ReductionUnit::arrive(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::arrive(const net::Packet& packet, net::LinkId in) {
   switch (packet.kind) {
     case net::PacketKind::kReduceWrite:
       return push(packet, in);
@@ -93,17 +89,17 @@ bool ReductionUnit::drained() const {
 
 void ReductionUnit::who_waits(std::vector<std::string>& out) const {
   constexpr int kMostNamed = 8;
-  const std::string name = network_.name(chip_);
+  const std::string name = map_.name(chip_);
   for (std::uint32_t port = 0; port < ports_.size(); ++port) {
     for (EntryId id = table_.oldest(port); id != kNoEntry; id = table_.after(id)) {
       const Entry& e = table_[id];
       std::string missing;
       int named = 0;
       for (const TreeNode::Child& c : e.node->children) {
-        if (!e.push && e.node->parent != nullptr) break;  // more ranks may be missing
+        if (!e.push && e.node->parent != net::kNoLink) break;  // more ranks may be missing
         if (e.has(c.first)) continue;
         if (++named <= kMostNamed)
-          missing += fmt::format("{} {}", named == 1 ? "; nothing from" : ",", network_.name(c.node));
+          missing += fmt::format("{} {}", named == 1 ? "; nothing from" : ",", map_.name(c.node));
       }
       if (named > kMostNamed) missing += fmt::format(" and {} more", named - kMostNamed);
       out.push_back(fmt::format("{} port {}: block at {} of region {} has {} of {} contributions{}", name,

@@ -15,21 +15,22 @@
 #include "inc/reduction_table.h"
 #include "inc/regions.h"
 #include "inc/stalled.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 #include "net/packet/payloads.h"
-#include "net/packet/switch_unit.h"
+#include "net/switch_unit.h"
+#include "net/topology/fabric_map.h"
 #include "sim/event_queue.h"
-#include "sim/stats.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::inc {
 
 class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
  public:
   /// `payloads` is null when packets carry no values.
-  ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQueue& events, net::Network& network,
-                const Regions& regions, net::Payloads* payloads);
+  ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map,
+                net::SwitchFabric& fabric, const Regions& regions, net::Payloads* payloads);
 
-  /// Counters of one port, plain members (sim/stats.h).
+  /// Counters of one port.
   struct PortCounters {
     std::uint64_t contributions = 0;  ///< added to a sum
     std::uint64_t results = 0;        ///< sums that were completed
@@ -64,7 +65,7 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   struct Port {
     sim::Time alu_free;
     sim::Bytes results;                 // bytes in its result buffer
-    net::RingBuffer<EntryId> complete;  // complete sums that wait for room in the result buffer
+    sim::RingBuffer<EntryId> complete;  // complete sums that wait for room in the result buffer
     bool patience_running = false;
     PortCounters counters;
   };
@@ -78,19 +79,19 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     Key key = 0;
     std::uint32_t left = 0;
     net::Packet packet;
-    net::Link* back = nullptr;
+    net::LinkId back = net::kNoLink;
     sim::Time latest;
     std::uint32_t next_free = KeyIndex::kNone;
   };
 
   // net::SwitchUnit
-  void arrive(const net::Packet& packet, net::Link& in) override;
-  void expect(const net::Packet& packet, net::Link& in) override;
+  void arrive(const net::Packet& packet, net::LinkId in) override;
+  void expect(const net::Packet& packet, net::LinkId in) override;
   void departed(const net::Packet& packet, sim::Time end) override;
   void handle(std::uint32_t event) override;
 
   // Push: unit_push.cpp.
-  void push(const net::Packet& packet, net::Link& in);
+  void push(const net::Packet& packet, net::LinkId in);
   EntryId open_push(const net::Packet& packet, std::uint32_t port);
   void remind(const net::Packet& packet, net::NodeId from);
   void pass_home(const Held& held);
@@ -99,39 +100,37 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   void watch_patience(std::uint32_t port);
 
   // Pull: unit_pull.cpp.
-  void request(const net::Packet& packet, net::Link& in);
-  EntryId open_pull(const net::Packet& packet, net::Link& in, std::uint32_t port);
-  void ask_members(const net::Packet& packet, net::Link& in);
-  void reply(const net::Packet& packet, net::Link& in);
+  void request(const net::Packet& packet, net::LinkId in);
+  EntryId open_pull(const net::Packet& packet, net::LinkId in, std::uint32_t port);
+  void ask_members(const net::Packet& packet, net::LinkId in);
+  void reply(const net::Packet& packet, net::LinkId in);
 
   // Multicast: unit_multicast.cpp.
-  void multicast(const net::Packet& packet, net::Link& in);
-  void spread_result(const net::Packet& packet, net::Link& in);
-  void acknowledge(const net::Packet& packet, net::Link& in, sim::Time at);
+  void multicast(const net::Packet& packet, net::LinkId in);
+  void spread_result(const net::Packet& packet, net::LinkId in);
+  void acknowledge(const net::Packet& packet, net::LinkId in, sim::Time at);
 
   // The table: unit_table.cpp.
   bool room_for(std::uint32_t port, const Region& region) const;
   bool result_room(std::uint32_t port) const;
-  void stall(const net::Packet& packet, net::Link& in, std::uint32_t port, bool push);
+  void stall(const net::Packet& packet, net::LinkId in, std::uint32_t port, bool push);
   void serve_stalled(std::uint32_t port);
   bool make_room(std::uint32_t port, const Region& region);
-  void take(EntryId id, const net::Packet& packet, net::Link& in);
-  void add(EntryId id, const net::Packet& packet, net::Link& in);
+  void take(EntryId id, const net::Packet& packet, net::LinkId in);
+  void add(EntryId id, const net::Packet& packet, net::LinkId in);
   void complete(EntryId id);
   void emit(EntryId id);
 
   // Sending: unit_send.cpp.
-  std::uint16_t hold(const net::Packet& packet, net::Link& in, int copies);
+  std::uint16_t hold(const net::Packet& packet, net::LinkId in, int copies);
   std::uint16_t hold_result(std::uint32_t port, std::uint16_t payload, int copies);
   void copy_values(net::Packet& packet, std::uint16_t slot);
-  void send(net::Packet packet, net::Link& out, std::uint16_t slot, sim::Time ready);
+  void send(net::Packet packet, net::LinkId out, std::uint16_t slot, sim::Time ready);
   void send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready);
   void left(std::uint16_t slot);
 
-  std::uint32_t port_of(const net::Link& out) const { return port_of_link_[out.id()]; }
-  net::Link& towards(net::NodeId gpu, std::uint16_t way) const {
-    return network_.link(network_.routes().next(chip_, gpu, way));
-  }
+  std::uint32_t port_of(net::LinkId out) const { return port_of_link_[out]; }
+  net::LinkId towards(net::NodeId gpu, std::uint16_t way) const { return map_.next(chip_, gpu, way); }
   /// Sums that are pushed are spread over the ports by a hash of the number of the block; every round of
   /// blocks uses each port once.
   std::uint32_t home_port(const net::Packet& packet) const;
@@ -143,7 +142,8 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   net::NodeId chip_;
   const IncSpec& spec_;
   sim::EventQueue& events_;
-  net::Network& network_;
+  const net::FabricMap& map_;
+  net::SwitchFabric& fabric_;
   const Regions& regions_;
   net::Payloads* payloads_;
   sim::Pace alu_pace_;

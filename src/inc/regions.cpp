@@ -12,8 +12,8 @@
 
 namespace infold::inc {
 
-Regions::Regions(const net::Network& network, const IncSpec& spec)
-    : network_(network), spec_(spec), grower_(network.blueprint(), network.routes()) {}
+Regions::Regions(const net::FabricMap& map, const net::Interleaving& interleaving, const IncSpec& spec)
+    : map_(map), interleaving_(interleaving), spec_(spec), grower_(map.blueprint(), map.routes()) {}
 
 sim::Result<RegionId> Regions::add(RegionPlan plan) {
   if (plan.members.empty() || plan.members.size() > kMostMembers)
@@ -33,7 +33,7 @@ sim::Result<RegionId> Regions::add(RegionPlan plan) {
   auto region = std::make_unique<Region>();
   region->id = static_cast<RegionId>(place);
   for (std::uint16_t way = 0; way < ways(); ++way) {
-    auto tree = Tree::grow(network_, grower_, plan.members, way);
+    auto tree = Tree::grow(map_.gpus(), grower_, plan.members, way);
     if (!tree) {
       return sim::fail("the ways of these GPUs do not meet in a switch, so none can sum for them",
                        "fabric.topology");

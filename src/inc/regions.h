@@ -13,7 +13,8 @@
 
 #include "inc/tag.h"
 #include "inc/tree_shape.h"
-#include "net/packet/network.h"
+#include "net/interleaving.h"
+#include "net/topology/fabric_map.h"
 #include "sim/dtype.h"
 #include "sim/result.h"
 
@@ -40,12 +41,12 @@ struct RegionPlan {
 struct TreeNode {
   struct Child {
     net::NodeId node = 0;
-    net::Link* out = nullptr;   ///< the link down to it
-    std::uint16_t first = 0;    ///< lowest rank below it
-    std::uint16_t members = 0;  ///< ranks below it
+    net::LinkId out = net::kNoLink;  ///< the link down to it
+    std::uint16_t first = 0;         ///< lowest rank below it
+    std::uint16_t members = 0;       ///< ranks below it
   };
   net::NodeId chip = 0;
-  net::Link* parent = nullptr;        ///< the link up; null at the root
+  net::LinkId parent = net::kNoLink;  ///< the link up; kNoLink at the root
   std::vector<Child> children;        ///< in order of their lowest rank
   std::uint16_t members = 0;          ///< ranks below it
   std::uint16_t first_elsewhere = 0;  ///< lowest rank that is not below it, where there is one
@@ -58,8 +59,8 @@ struct TreeNode {
 class Tree {
  public:
   /// Returns nothing when the routes do not meet.
-  static std::optional<Tree> grow(const net::Network& network, const TreeGrower& grower,
-                                  std::span<const net::NodeId> members, std::uint16_t way);
+  static std::optional<Tree> grow(int gpus, const TreeGrower& grower, std::span<const net::NodeId> members,
+                                  std::uint16_t way);
   /// Requires: the switch belongs to it.
   const TreeNode& at(net::NodeId chip) const {
     return nodes_[index_[static_cast<std::size_t>(chip - gpus_)]];
@@ -108,7 +109,7 @@ class Region {
 
 class Regions {
  public:
-  Regions(const net::Network& network, const struct IncSpec& spec);
+  Regions(const net::FabricMap& map, const net::Interleaving& interleaving, const struct IncSpec& spec);
 
   /// Registers a range, or says why the fabric cannot serve it. Bounded: kMostRegions at a time.
   sim::Result<RegionId> add(RegionPlan plan);
@@ -118,7 +119,7 @@ class Regions {
   bool exists(RegionId id) const { return id < regions_.size() && regions_[id] != nullptr; }
   /// The route of a block: the spread value of its packets.
   std::uint16_t way(RegionId id, std::uint32_t offset) const {
-    return static_cast<std::uint16_t>(network_.spread_of((*this)[id].plan.address + offset) % ways());
+    return static_cast<std::uint16_t>(interleaving_.spread_of((*this)[id].plan.address + offset) % ways());
   }
   /// The number of different routes.
   std::uint16_t ways() const { return grower_.ways(); }
@@ -128,7 +129,8 @@ class Regions {
  private:
   void number_partitions();
 
-  const net::Network& network_;
+  const net::FabricMap& map_;
+  const net::Interleaving& interleaving_;
   const IncSpec& spec_;
   TreeGrower grower_;
   std::size_t next_ = 0;  // where the search for a free slot begins

@@ -49,13 +49,12 @@ sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net:
   return {};
 }
 
-SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network,
-                         net::Payloads* payloads)
-    : spec_(spec), regions_(network, spec_) {
-  INFOLD_CHECK(network.in_network().units, "the network was built for units");
-  for (int chip = network.gpus(); chip < network.nodes(); ++chip) {
-    units_.push_back(std::make_unique<ReductionUnit>(static_cast<net::NodeId>(chip), spec_, events, network,
-                                                     regions_, payloads));
+SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map,
+                         net::Fabric& fabric, net::Payloads* payloads)
+    : spec_(spec), regions_(map, fabric.traits().interleaving, spec_) {
+  for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
+    units_.push_back(
+        std::make_unique<ReductionUnit>(chip, spec_, events, map, fabric.switches(), regions_, payloads));
   }
 }
 
@@ -83,24 +82,6 @@ std::vector<std::string> SwitchUnits::who_waits() const {
   std::vector<std::string> out;
   for (const auto& u : units_) u->who_waits(out);
   return out;
-}
-
-void SwitchUnits::register_stats(sim::StatRegistry& registry) const {
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    const ReductionUnit& u = *units_[i];
-    for (std::size_t port = 0; port < u.ports(); ++port) {
-      const auto name = [&](const char* what) {
-        return fmt::format("inc.switch{}.port{}.{}", i, port, what);
-      };
-      const ReductionUnit::PortCounters& c = u.counters(port);
-      registry.add(name("table_peak_entries"), u.table_peak(port));
-      registry.add(name("contributions"), c.contributions);
-      registry.add(name("results"), c.results);
-      registry.add(name("stalls"), c.stalls);
-      registry.add(name("evictions"), c.evictions);
-      registry.add(name("bypasses"), c.bypasses);
-    }
-  }
 }
 
 }  // namespace infold::inc

@@ -8,7 +8,8 @@
 #include "inc/inc_spec.h"
 #include "inc/reduction_unit.h"
 #include "inc/regions.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
+#include "net/topology/fabric_map.h"
 #include "sim/result.h"
 
 namespace infold::inc {
@@ -22,9 +23,10 @@ sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net:
 
 class SwitchUnits {
  public:
-  /// Requires: the network was built with in_network(spec); check() found nothing against its fabric.
-  /// `payloads`: null when packets carry no values.
-  SwitchUnits(const IncSpec& spec, sim::EventQueue& events, net::Network& network, net::Payloads* payloads);
+  /// Requires: `fabric` was built with in_network(spec) for what `map` shows; check() found nothing against
+  /// it. `payloads`: null when packets carry no values.
+  SwitchUnits(const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map, net::Fabric& fabric,
+              net::Payloads* payloads);
 
   Regions& regions() { return regions_; }
   const Regions& regions() const { return regions_; }
@@ -41,7 +43,6 @@ class SwitchUnits {
   Totals totals() const;
   bool drained() const;
   std::vector<std::string> who_waits() const;
-  void register_stats(sim::StatRegistry& registry) const;
   const std::vector<std::unique_ptr<ReductionUnit>>& units() const { return units_; }
 
  private:

@@ -11,19 +11,19 @@ std::size_t TreeNode::child(net::NodeId node) const {
   return static_cast<std::size_t>(at - children.begin());
 }
 
-std::optional<Tree> Tree::grow(const net::Network& network, const TreeGrower& grower,
-                               std::span<const net::NodeId> members, std::uint16_t way) {
+std::optional<Tree> Tree::grow(int gpus, const TreeGrower& grower, std::span<const net::NodeId> members,
+                               std::uint16_t way) {
   const auto shape = grower.grow(members, way);
   if (!shape) return std::nullopt;
   const auto rank = [](std::uint32_t r) { return static_cast<std::uint16_t>(r); };
   Tree tree;
-  tree.gpus_ = network.gpus();
+  tree.gpus_ = gpus;
   for (const TreeShape::Node& n : shape->nodes) {
     TreeNode& node = tree.nodes_.emplace_back();
     node.chip = n.chip;
-    if (n.parent) node.parent = &network.link(*n.parent);
+    if (n.parent) node.parent = *n.parent;
     for (const TreeShape::Child& c : n.children)
-      node.children.push_back({c.node, &network.link(c.out), rank(c.first), rank(c.members)});
+      node.children.push_back({c.node, c.out, rank(c.first), rank(c.members)});
     node.members = rank(n.members);
     node.first_elsewhere = rank(n.first_elsewhere);
     const auto chip = static_cast<std::size_t>(n.chip - tree.gpus_);

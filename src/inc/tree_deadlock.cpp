@@ -76,8 +76,8 @@ class Waits {
     std::string text = "trees of switches can deadlock: ";
     for (const Vertex v : *cycle) {
       if (v >= 2 * blueprint_.cables.size()) continue;
-      text += fmt::format("{}->{}, ", net::node_name(blueprint_, net::link_source(blueprint_, v)),
-                          net::node_name(blueprint_, net::link_target(blueprint_, v)));
+      text += fmt::format("{}->{}, ", net::node_name(net::link_source(blueprint_, v), blueprint_.gpus),
+                          net::node_name(net::link_target(blueprint_, v), blueprint_.gpus));
     }
     return sim::fail(text + "and round again", "fabric.topology");
   }

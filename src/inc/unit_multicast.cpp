@@ -4,11 +4,11 @@
 
 namespace infold::inc {
 
-void ReductionUnit::multicast(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::multicast(const net::Packet& packet, net::LinkId in) {
   const TreeNode& node = node_of(region_of(packet), packet.spread);
-  const bool from_above = node.child(in.from()) == node.children.size();
-  const bool up = node.parent != nullptr && !from_above;
-  const auto goes = [&](const TreeNode::Child& c) { return c.node < network_.gpus() || c.node != in.from(); };
+  const bool from_above = node.child(map_.from(in)) == node.children.size();
+  const bool up = node.parent != net::kNoLink && !from_above;
+  const auto goes = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
   int copies = up ? 1 : 0;
   for (const TreeNode::Child& c : node.children) copies += goes(c) ? 1 : 0;
 
@@ -24,21 +24,20 @@ void ReductionUnit::multicast(const net::Packet& packet, net::Link& in) {
   g.left = static_cast<std::uint32_t>(copies);
   g.packet = packet;
   g.latest = {};
-  const bool from_gpu = in.from() < network_.gpus();
-  g.back =
-      from_gpu ? &towards(in.from(), packet.spread) : &network_.link(static_cast<net::LinkId>(in.id() ^ 1U));
+  const bool from_gpu = map_.from(in) < map_.gpus();
+  g.back = from_gpu ? towards(map_.from(in), packet.spread) : net::FabricMap::back(in);
   INFOLD_CHECK(gather_index_.find(g.key) == KeyIndex::kNone, "a block is multicast once at a time");
   gather_index_.add(g.key, id);
 
   const std::uint16_t slot = hold(packet, in, copies);
-  if (up) send(packet, *node.parent, slot, events_.now());
+  if (up) send(packet, node.parent, slot, events_.now());
   for (const TreeNode::Child& c : node.children) {
-    if (goes(c)) send(packet, *c.out, slot, events_.now());
+    if (goes(c)) send(packet, c.out, slot, events_.now());
   }
 }
 
 /// The unit knows of it before it arrives, as of every control packet.
-void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::expect(const net::Packet& packet, net::LinkId in) {
   if (packet.kind == net::PacketKind::kReminder) {
     if (free_reminders_.empty()) {
       free_reminders_.push_back(static_cast<std::uint32_t>(reminders_.size()));
@@ -46,7 +45,7 @@ void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
     }
     const std::uint32_t id = free_reminders_.back();
     free_reminders_.pop_back();
-    reminders_[id] = {packet, in.from()};
+    reminders_[id] = {packet, map_.from(in)};
     return events_.schedule(packet.arrives, sim::Priority::kWork, *this, kRemind << kEventShift | id);
   }
   const Key key = key_of(packet);
@@ -65,25 +64,25 @@ void ReductionUnit::expect(const net::Packet& packet, net::Link& in) {
   gather_index_.remove(key);
   g.next_free = free_gather_;
   free_gather_ = id;
-  send(ack, *g.back, Outgoing::kNone, g.latest);
+  send(ack, g.back, Outgoing::kNone, g.latest);
 }
 
 /// A finished sum from the root, for every member below.
-void ReductionUnit::spread_result(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::spread_result(const net::Packet& packet, net::LinkId in) {
   const TreeNode& node = node_of(region_of(packet), packet.spread);
   const std::uint16_t slot = hold(packet, in, static_cast<int>(node.children.size()));
-  for (const TreeNode::Child& c : node.children) send(packet, *c.out, slot, events_.now());
+  for (const TreeNode::Child& c : node.children) send(packet, c.out, slot, events_.now());
 }
 
 /// Tells a GPU that the switch has taken its contribution.
-void ReductionUnit::acknowledge(const net::Packet& packet, net::Link& in, sim::Time at) {
+void ReductionUnit::acknowledge(const net::Packet& packet, net::LinkId in, sim::Time at) {
   net::Packet ack;
   ack.kind = net::PacketKind::kUnitAck;
   ack.flow = packet.flow;
   ack.offset = packet.offset;
   ack.packets = packet.packets;
   ack.spread = packet.spread;
-  send(ack, towards(in.from(), packet.spread), Outgoing::kNone, at);
+  send(ack, towards(map_.from(in), packet.spread), Outgoing::kNone, at);
 }
 
 }  // namespace infold::inc

@@ -5,14 +5,14 @@
 
 namespace infold::inc {
 
-void ReductionUnit::request(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::request(const net::Packet& packet, net::LinkId in) {
   const Region& region = region_of(packet);
   const net::NodeId home = region.home(packet.offset);
   const std::uint32_t port = port_of(towards(home, packet.spread));
-  const bool first_switch = in.from() < network_.gpus();
+  const bool first_switch = map_.from(in) < map_.gpus();
   const bool room = !stalled_.any(port) && room_for(port, region);
   if (first_switch) {
-    INFOLD_CHECK(in.from() == home, "a block's sum is asked for by its home GPU");
+    INFOLD_CHECK(map_.from(in) == home, "a block's sum is asked for by its home GPU");
     INFOLD_CHECK(table_.find(key_of(packet)) == kNoEntry, "a block's sum is asked for once at a time");
     if (!room) return stall(packet, in, port, false);
     open_pull(packet, in, port);
@@ -24,7 +24,7 @@ void ReductionUnit::request(const net::Packet& packet, net::Link& in) {
   ask_members(packet, in);
 }
 
-EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::uint32_t port) {
+EntryId ReductionUnit::open_pull(const net::Packet& packet, net::LinkId in, std::uint32_t port) {
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const EntryId id = table_.add(key_of(packet), port, region);
@@ -32,10 +32,10 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::
   e.node = &node;
   e.way = packet.spread;
   e.push = false;
-  const std::size_t child = node.child(in.from());
-  if (in.from() < network_.gpus()) {
+  const std::size_t child = node.child(map_.from(in));
+  if (map_.from(in) < map_.gpus()) {
     e.expected = static_cast<std::uint16_t>(region.members());
-    if (node.parent != nullptr) e.from_above = node.first_elsewhere;
+    if (node.parent != net::kNoLink) e.from_above = node.first_elsewhere;
   } else if (child < node.children.size()) {
     e.skip = node.children[child].first;
     e.expected = static_cast<std::uint16_t>(region.members() - node.children[child].members);
@@ -47,27 +47,27 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::Link& in, std::
 
 /// Passes a request on to every node except the one that sent it, but also to the requesting GPU, which has a
 /// contribution of its own.
-void ReductionUnit::ask_members(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::ask_members(const net::Packet& packet, net::LinkId in) {
   const TreeNode& node = node_of(region_of(packet), packet.spread);
-  const bool from_above = node.child(in.from()) == node.children.size();
-  const bool up = node.parent != nullptr && !from_above;
-  const auto asks = [&](const TreeNode::Child& c) { return c.node < network_.gpus() || c.node != in.from(); };
+  const bool from_above = node.child(map_.from(in)) == node.children.size();
+  const bool up = node.parent != net::kNoLink && !from_above;
+  const auto asks = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
   int copies = up ? 1 : 0;
   for (const TreeNode::Child& c : node.children) copies += asks(c) ? 1 : 0;
   const std::uint16_t slot = hold(packet, in, copies);
-  if (up) send(packet, *node.parent, slot, events_.now());
+  if (up) send(packet, node.parent, slot, events_.now());
   for (const TreeNode::Child& c : node.children) {
-    if (asks(c)) send(packet, *c.out, slot, events_.now());
+    if (asks(c)) send(packet, c.out, slot, events_.now());
   }
 }
 
-void ReductionUnit::reply(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::reply(const net::Packet& packet, net::LinkId in) {
   if (const EntryId id = table_.find(key_of(packet)); id != kNoEntry) {
     table_[id].payload = packet.payload;
     return take(id, packet, in);
   }
-  net::Link& out = towards(region_of(packet).home(packet.offset), packet.spread);
-  if (out.to() < network_.gpus()) return pass_home({packet, &in});  // its entry was evicted before
+  const net::LinkId out = towards(region_of(packet).home(packet.offset), packet.spread);
+  if (map_.to(out) < map_.gpus()) return pass_home({packet, in});  // its entry was evicted before
   send(packet, out, hold(packet, in, 1), events_.now());
 }
 

@@ -5,12 +5,12 @@
 
 namespace infold::inc {
 
-void ReductionUnit::push(const net::Packet& packet, net::Link& in) {
+void ReductionUnit::push(const net::Packet& packet, net::LinkId in) {
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   if (!sums_pushes(spec_.levels, node)) {
-    send(packet, *node.parent, hold(packet, in, 1), events_.now());
-    if (in.from() < network_.gpus()) acknowledge(packet, in, events_.now());
+    send(packet, node.parent, hold(packet, in, 1), events_.now());
+    if (map_.from(in) < map_.gpus()) acknowledge(packet, in, events_.now());
     return;
   }
   const Key key = key_of(packet);
@@ -21,7 +21,7 @@ void ReductionUnit::push(const net::Packet& packet, net::Link& in) {
   const bool first = !stalled_.any(port) || spec_.sharing != Sharing::kShared;
   if (first && (room_for(port, region) || make_room(port, region)))
     return take(open_push(packet, port), packet, in);
-  if (on_full(spec_.table_full, false) == OnFull::kPassHome) return pass_home({packet, &in});
+  if (on_full(spec_.table_full, false) == OnFull::kPassHome) return pass_home({packet, in});
   stall(packet, in, port, true);
 }
 
@@ -42,10 +42,10 @@ void ReductionUnit::pass_home(const Held& held) {
   ++ports_[home_port(held.packet)].counters.bypasses;
   net::Packet p = held.packet;
   p.kind = net::PacketKind::kPartial;
-  send_routed(p, region_of(p).home(p.offset), hold(held.packet, *held.in, 1), events_.now());
+  send_routed(p, region_of(p).home(p.offset), hold(held.packet, held.in, 1), events_.now());
   // For a reply, the requester waits for the sum; the sender of the reply waits for nothing.
-  if (held.packet.kind == net::PacketKind::kReduceWrite && held.in->from() < network_.gpus())
-    acknowledge(held.packet, *held.in, events_.now());
+  if (held.packet.kind == net::PacketKind::kReduceWrite && map_.from(held.in) < map_.gpus())
+    acknowledge(held.packet, held.in, events_.now());
 }
 
 /// Sends the partial sum of an entry to its home GPU, which finishes it. Requires: result_room(its port).
@@ -73,9 +73,9 @@ void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
   const Region& region = region_of(packet);
   const TreeNode& node = node_of(region, packet.spread);
   const bool from_above = node.child(from) == node.children.size();
-  if (node.parent != nullptr && !from_above) send(packet, *node.parent, Outgoing::kNone, events_.now());
+  if (node.parent != net::kNoLink && !from_above) send(packet, node.parent, Outgoing::kNone, events_.now());
   for (const TreeNode::Child& c : node.children) {
-    if (c.node >= network_.gpus() && c.node != from) send(packet, *c.out, Outgoing::kNone, events_.now());
+    if (c.node >= map_.gpus() && c.node != from) send(packet, c.out, Outgoing::kNone, events_.now());
   }
   const Key key = key_of(packet);
   if (const std::uint32_t group = stalled_.find(key); group != KeyIndex::kNone && stalled_[group].push) {

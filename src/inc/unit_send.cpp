@@ -6,9 +6,9 @@
 namespace infold::inc {
 
 /// Keeps the packet in its input buffer until so many copies have left.
-std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::Link& in, int copies) {
+std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::LinkId in, int copies) {
   const std::uint16_t slot = outgoing_.take();
-  outgoing_[slot].held = {packet, &in};
+  outgoing_[slot].held = {packet, in};
   outgoing_[slot].copies = copies;
   return slot;
 }
@@ -24,12 +24,12 @@ std::uint16_t ReductionUnit::hold_result(std::uint32_t port, std::uint16_t paylo
 }
 
 /// Sends a copy with its own values: those of the packet it was made of, or the sum in scratch_.
-void ReductionUnit::send(net::Packet packet, net::Link& out, std::uint16_t slot, sim::Time ready) {
+void ReductionUnit::send(net::Packet packet, net::LinkId out, std::uint16_t slot, sim::Time ready) {
   packet.source = slot;
-  packet.destination = out.to();
+  packet.destination = map_.to(out);
   packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
   if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
-  network_.unit_send(packet, out);
+  fabric_.unit_send(packet, out);
 }
 
 void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready) {
@@ -37,12 +37,12 @@ void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16
   packet.destination = gpu;
   packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
   if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
-  network_.unit_send_routed(packet, chip_);
+  fabric_.unit_send_routed(packet, chip_);
 }
 
 void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
   const Outgoing::Slot& s = outgoing_[slot];
-  const bool sum = s.held.in == nullptr;
+  const bool sum = s.held.in == net::kNoLink;
   const std::size_t size = sum ? scratch_.size() : (*payloads_)[s.held.packet.values].size();
   packet.values = payloads_->take(size);  // this may move existing values
   const std::byte* from = sum ? scratch_.data() : (*payloads_)[s.held.packet.values].data();
@@ -55,12 +55,12 @@ void ReductionUnit::departed(const net::Packet& packet, sim::Time end) {
   Outgoing::Slot& s = outgoing_[slot];
   s.end = sim::max(s.end, end);
   if (--s.copies > 0) return;
-  if (s.held.in == nullptr) {
+  if (s.held.in == net::kNoLink) {
     events_.schedule(s.end, sim::Priority::kWork, *this, kLeft << kEventShift | slot);
     return;
   }
   if (payloads_ != nullptr && s.held.packet.payload > 0) payloads_->give_back(s.held.packet.values);
-  network_.release(s.held.packet, *s.held.in, s.end);
+  fabric_.release(s.held.packet, s.held.in, s.end);
   outgoing_.give_back(slot);
 }
 

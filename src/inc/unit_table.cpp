@@ -24,9 +24,9 @@ bool ReductionUnit::result_room(std::uint32_t port) const {
   return used == sim::Bytes{} || used + spec_.payload <= spec_.result_buffer;
 }
 
-void ReductionUnit::stall(const net::Packet& packet, net::Link& in, std::uint32_t port, bool push) {
+void ReductionUnit::stall(const net::Packet& packet, net::LinkId in, std::uint32_t port, bool push) {
   ++ports_[port].counters.stalls;
-  stalled_.add(key_of(packet), port, push, {packet, &in}, events_.now());
+  stalled_.add(key_of(packet), port, push, {packet, in}, events_.now());
   if (push) watch_patience(port);
 }
 
@@ -62,11 +62,11 @@ void ReductionUnit::serve_stalled(std::uint32_t port) {
       packets.swap(spare_lists_.back());
       spare_lists_.pop_back();
     }
-    net::Link& in = *group.packets.front().in;
+    const net::LinkId in = group.packets.front().in;
     stalled_.remove(id, packets);
     if (push) {
       const EntryId entry = open_push(first, port);
-      for (const Held& held : packets) take(entry, held.packet, *held.in);
+      for (const Held& held : packets) take(entry, held.packet, held.in);
     } else {
       open_pull(first, in, port);
       ask_members(first, in);
@@ -77,11 +77,11 @@ void ReductionUnit::serve_stalled(std::uint32_t port) {
   }
 }
 
-void ReductionUnit::take(EntryId id, const net::Packet& packet, net::Link& in) {
+void ReductionUnit::take(EntryId id, const net::Packet& packet, net::LinkId in) {
   Entry& e = table_[id];
   if (!has_turn(spec_.order, Tag::of(packet.flow).first, e.turn())) {
     if (e.early.empty()) e.early_since = events_.now();
-    e.early.push_back({packet, &in});
+    e.early.push_back({packet, in});
     return watch_patience(e.port);
   }
   add(id, packet, in);
@@ -93,7 +93,7 @@ void ReductionUnit::take(EntryId id, const net::Packet& packet, net::Link& in) {
     if (more) {
       const Held held = *next;
       e.early.erase(next);
-      add(id, held.packet, *held.in);
+      add(id, held.packet, held.in);
     }
   }
   if (e.count < e.expected) return;
@@ -104,7 +104,7 @@ void ReductionUnit::take(EntryId id, const net::Packet& packet, net::Link& in) {
 
 /// Contributions pass the ALUs of the port one after the other, and those of the switch if these have a limit
 /// of their own.
-void ReductionUnit::add(EntryId id, const net::Packet& packet, net::Link& in) {
+void ReductionUnit::add(EntryId id, const net::Packet& packet, net::LinkId in) {
   Entry& e = table_[id];
   Port& port = ports_[e.port];
   const sim::Bytes bytes{packet.payload};
@@ -126,8 +126,8 @@ void ReductionUnit::add(EntryId id, const net::Packet& packet, net::Link& in) {
     e.sum.add(spec_.accumulate, e.region->plan.type, e.region->plan.op, (*payloads_)[packet.values]);
     payloads_->give_back(packet.values);
   }
-  network_.release(packet, in, end);
-  if (packet.kind == net::PacketKind::kReduceWrite && in.from() < network_.gpus())
+  fabric_.release(packet, in, end);
+  if (packet.kind == net::PacketKind::kReduceWrite && map_.from(in) < map_.gpus())
     acknowledge(packet, in, end);
 }
 
@@ -156,19 +156,19 @@ void ReductionUnit::emit(EntryId id) {
   p.spread = e.way;
   const net::NodeId home = region.home(e.offset());
   const sim::Time ready = e.summed;
-  if (e.push && node.parent != nullptr) {
+  if (e.push && node.parent != net::kNoLink) {
     p.kind = net::PacketKind::kReduceWrite;
-    send(p, *node.parent, hold_result(e.port, e.payload, 1), ready);
+    send(p, node.parent, hold_result(e.port, e.payload, 1), ready);
   } else if (e.push && region.plan.result_to == ResultTo::kAll) {
     p.kind = net::PacketKind::kResult;
     const std::uint16_t slot = hold_result(e.port, e.payload, static_cast<int>(node.children.size()));
-    for (const TreeNode::Child& c : node.children) send(p, *c.out, slot, ready);
+    for (const TreeNode::Child& c : node.children) send(p, c.out, slot, ready);
   } else if (e.push) {
     p.kind = net::PacketKind::kResult;
     send_routed(p, home, hold_result(e.port, e.payload, 1), ready);
   } else {
-    net::Link& out = towards(home, e.way);
-    p.kind = out.to() == home ? net::PacketKind::kResult : net::PacketKind::kReply;
+    const net::LinkId out = towards(home, e.way);
+    p.kind = map_.to(out) == home ? net::PacketKind::kResult : net::PacketKind::kReply;
     send(p, out, hold_result(e.port, e.payload, 1), ready);
   }
   table_.remove(id);

@@ -10,12 +10,13 @@ namespace infold::study {
 FabricUse use_of_links(const gpu::Machine& machine, sim::Time over, int simulated, int gpus) {
   FabricUse use{.gpus = machine.gpus(), .nodes = machine.blueprint().nodes(), .links = {}};
   std::map<std::pair<net::NodeId, net::NodeId>, std::size_t> known;
-  for (const auto& link : machine.network().links()) {
-    const auto [place, added] = known.try_emplace({link->from(), link->to()}, use.links.size());
-    if (added) use.links.push_back({.from = link->from(), .to = link->to()});
+  const net::FabricMap& map = machine.map();
+  for (net::LinkId link = 0; link < map.links(); ++link) {
+    const auto [place, added] = known.try_emplace({map.from(link), map.to(link)}, use.links.size());
+    if (added) use.links.push_back({.from = map.from(link), .to = map.to(link)});
     LinkUse& u = use.links[place->second];
-    const double most = link->rate().in_gbps() * 1e9 * over.in_s();
-    const double share = static_cast<double>(link->traffic().wire_bytes) / most;
+    const double most = map.type(link).rate.in_gbps() * 1e9 * over.in_s();
+    const double share = static_cast<double>(machine.network().counters(link).wire_bytes) / most;
     ++u.cables;
     u.mean += share;
     u.busiest = std::max(u.busiest, share);

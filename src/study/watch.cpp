@@ -15,9 +15,11 @@ double hbm_bytes(const gpu::Core& core, gpu::Actor actor) {
   return static_cast<double>(t.hbm_read + t.hbm_written);
 }
 
-double wire_bytes(const std::vector<const net::Link*>& links) {
+using Links = std::vector<net::LinkId>;
+
+double wire_bytes(const net::Fabric& network, const Links& links) {
   std::uint64_t sum = 0;
-  for (const net::Link* l : links) sum += l->traffic().wire_bytes;
+  for (const net::LinkId l : links) sum += network.counters(l).wire_bytes;
   return static_cast<double>(sum);
 }
 
@@ -40,24 +42,24 @@ void watch_core(sim::Sampler& sampler, sim::TraceRecorder& trace, sim::TraceReco
 }
 
 void watch_network(sim::Sampler& sampler, sim::TraceRecorder& trace, const gpu::Machine& machine, int gpus) {
-  const net::Network& network = machine.network();
+  const net::Fabric& network = machine.network();
   for (int g = 0; g < gpus; ++g) {
     const auto group = trace.group(network.name(static_cast<net::NodeId>(g)));
-    std::vector<const net::Link*> out;
-    std::vector<const net::Link*> in;
-    for (const auto& link : network.links()) {
-      if (link->from() == g) out.push_back(link);
-      if (link->to() == g) in.push_back(link);
+    Links out;
+    Links in;
+    for (const auto& outlet : machine.map().outlets(g)) {
+      out.push_back(outlet.link);
+      in.push_back(net::FabricMap::back(outlet.link));
     }
-    sampler.add_level(trace.counter(group, "in flight from here", "bytes"), [out](sim::Time) {
+    sampler.add_level(trace.counter(group, "in flight from here", "bytes"), [&network, out](sim::Time) {
       sim::Bytes sum;
-      for (const net::Link* l : out) sum += l->in_flight();
+      for (const net::LinkId l : out) sum += network.counters(l).in_flight;
       return static_cast<double>(sum.count());
     });
     sampler.add_rate(trace.counter(group, "links out", "GB/s"), kGiga,
-                     [out = std::move(out)](sim::Time) { return wire_bytes(out); });
+                     [&network, out = std::move(out)](sim::Time) { return wire_bytes(network, out); });
     sampler.add_rate(trace.counter(group, "links in", "GB/s"), kGiga,
-                     [in = std::move(in)](sim::Time) { return wire_bytes(in); });
+                     [&network, in = std::move(in)](sim::Time) { return wire_bytes(network, in); });
   }
   if (machine.units() == nullptr) return;
   for (const auto& unit : machine.units()->units()) {

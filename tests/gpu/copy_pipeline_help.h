@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/copy/copy_pipeline.h"
+#include "net/packet/network.h"
 #include "net/topology/blueprint.h"
 
 namespace infold::gpu {

@@ -177,7 +177,7 @@ TEST_P(Units, StayWithinTheirBlockAndGoOverItsLink) {
     const std::uint64_t first = move.address + p.offset;
     const std::uint64_t last = first + p.payload - 1;
     ASSERT_EQ(first / static_cast<std::uint64_t>(block), last / static_cast<std::uint64_t>(block));
-    ASSERT_EQ(p.spread, scene.network.spread_of(first));
+    ASSERT_EQ(p.spread, scene.network.traits().interleaving.spread_of(first));
     ASSERT_EQ(p.packets, (p.payload + 127) / 128);
     ASSERT_EQ(p.offset % 16, 0u) << "no element is cut in two";
     bytes += p.payload;

@@ -3,6 +3,7 @@
 
 #include "copy_pipeline_help.h"
 #include "gpu/machine.h"
+#include "net/packet/earliest.h"
 
 namespace infold::gpu {
 namespace {
@@ -104,7 +105,7 @@ TEST(Gpu, WhoeverLooksMeanwhileSeesWhatHasArrivedAndChangesNothing) {
     int steps = 0;
     while (machine.events().run(1)) {
       if (!looks) continue;
-      machine.gpu(1).catch_up();
+      machine.gpu(1).core().memory().catch_up(machine.events().now());
       const std::uint64_t here = machine.network().payload_received(1);
       EXPECT_GE(here, before);
       EXPECT_TRUE(here == 0 || machine.events().now() >= 250_ns);
@@ -131,15 +132,15 @@ TEST(Gpu, AcknowledgesEveryPacketOfABurst) {
     machine.gpu(0).take_workgroup(32_KiB, burst).start(move_to(1, 64_KiB, client));
     machine.events().run();
     wire_back[bursts] = 0;
-    for (const net::Link* link : machine.network().links())
-      wire_back[bursts] += link->from() == 1 ? link->traffic().wire_bytes : 0;
+    for (net::LinkId link = 0; link < machine.map().links(); ++link)
+      wire_back[bursts] += machine.map().from(link) == 1 ? machine.network().counters(link).wire_bytes : 0;
   }
   EXPECT_EQ(wire_back[0], 64u * 1024 / 128 * 16);
   EXPECT_EQ(wire_back[1], wire_back[0]);
 }
 
-TEST(Gpu, MoreLinksThanAnInboxTellsApartTakeAsLong) {
-  constexpr int kMost = Earliest::kMost;
+TEST(Gpu, MoreLinksThanAPortTellsApartTakeAsLong) {
+  constexpr int kMost = net::Earliest::kMost;
   sim::Time took[2];
   for (const bool more : {false, true}) {
     MachineSpec spec = two_gpus();

@@ -65,7 +65,7 @@ TEST(MachinePlans, AThousandGpusOnAFatTreeArePlannedAndBuilt) {
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->routes().diameter(), 4);
   const Machine machine(*plan, {});
-  EXPECT_EQ(machine.network().links().size(), 2u * (1'024 * 8 + 32 * 256));
+  EXPECT_EQ(machine.map().links(), 2u * (1'024 * 8 + 32 * 256));
 }
 
 TEST(MachinePlans, AskOftenWhetherToGoOn) {
@@ -91,7 +91,7 @@ TEST(MachinePlans, CopiesShareWhatWasDrawn) {
   const MachinePlan copy = plan;  // NOLINT: that it is a copy is the point
   const Machine machine(copy, {});
   EXPECT_EQ(&machine.blueprint(), &plan.blueprint());
-  EXPECT_EQ(&machine.network().routes(), &plan.routes());
+  EXPECT_EQ(&machine.map().routes(), &plan.routes());
 }
 
 }  // namespace

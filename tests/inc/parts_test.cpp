@@ -95,7 +95,7 @@ TEST(Waves, NoWavesMeansEverythingAtOnce) {
 }
 
 std::optional<Tree> grown(const World& world, const std::vector<net::NodeId>& members, std::uint16_t way) {
-  return Tree::grow(world.network, world.grower(), members, way);
+  return Tree::grow(world.map.gpus(), world.grower(), members, way);
 }
 
 TEST(Trees, OfASwitchPlaneAreOneSwitch) {
@@ -115,12 +115,12 @@ TEST(Trees, OfAFatTreeMeetInASpineAndOfOneGroupInALeaf) {
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->nodes().size(), 5u) << "a leaf in each of four groups, and a spine";
   const TreeNode& root = tree->at(tree->root());
-  EXPECT_EQ(root.parent, nullptr);
+  EXPECT_EQ(root.parent, net::kNoLink);
   EXPECT_EQ(root.members, 8);
   ASSERT_EQ(root.children.size(), 4u);
   for (const TreeNode::Child& c : root.children) {
-    EXPECT_EQ(c.out->to(), c.node);
-    EXPECT_EQ(tree->at(c.node).parent->to(), root.chip);
+    EXPECT_EQ(world.map.to(c.out), c.node);
+    EXPECT_EQ(world.map.to(tree->at(c.node).parent), root.chip);
     EXPECT_EQ(c.members, 2);
   }
   EXPECT_EQ(grown(world, {2, 3}, 3)->nodes().size(), 1u);

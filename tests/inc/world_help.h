@@ -13,6 +13,7 @@
 #include "inc/fallback_reducer.h"
 #include "inc/switch_units.h"
 #include "inc/waves.h"
+#include "net/packet/network.h"
 #include "sim/random.h"
 
 namespace infold::inc {
@@ -115,7 +116,8 @@ struct World {
         blueprint(net::draw(fabric, gpus).value()),
         routes(net::Routes::make(blueprint).value()),
         network(events, blueprint, routes, fabric, true, in_network(inc)),
-        units(inc, events, network, values ? &payloads : nullptr),
+        map(blueprint, routes),
+        units(inc, events, map, network, values ? &payloads : nullptr),
         functional(values) {
     for (int g = 0; g < gpus; ++g) {
       gpu.push_back(std::make_unique<MockGpu>(*this, static_cast<net::NodeId>(g)));
@@ -224,6 +226,7 @@ struct World {
   net::Routes routes;
   net::Network network;
   net::Payloads payloads;
+  net::FabricMap map;
   SwitchUnits units;
   bool functional;
   std::vector<Style> styles;

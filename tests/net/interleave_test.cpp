@@ -67,17 +67,17 @@ TEST_P(Interleaving, SpreadsEvenlyOverAllWays) {
   c.spec.interleave = std::get<1>(GetParam());
   for (int to = 1; to < c.gpus; ++to) {
     Scene scene(c.spec, c.gpus);
-    const int lanes = scene.network.lanes(0);
+    const int lanes = static_cast<int>(FabricMap(scene.blueprint, scene.routes).outlets(0).size());
     const int blocks = lanes * 12;  // rounds enough for a second stage of switches
     for (int block = 0; block < blocks; ++block) {
       Packet p = write(0, to);
-      p.spread = scene.network.spread_of(static_cast<std::uint64_t>(block) *
-                                         static_cast<std::uint64_t>(c.spec.interleave_block.count()));
+      p.spread = scene.network.traits().interleaving.spread_of(
+          static_cast<std::uint64_t>(block) * static_cast<std::uint64_t>(c.spec.interleave_block.count()));
       scene.send(p, 0);
     }
     scene.events.run();
     // Links between the same two layers of chips on the way carry the same.
-    const Routes& routes = scene.network.routes();
+    const Routes& routes = scene.routes;
     std::set<NodeId> here = {0};
     while (!here.empty() && !here.contains(static_cast<NodeId>(to))) {
       std::set<std::uint64_t> loads;
@@ -101,8 +101,10 @@ TEST_P(Interleaving, KeepsABlockOnOneLane) {
   Scene scene(c.spec, c.gpus);
   for (std::uint64_t block : {0u, 1u, 77u, 12'345u}) {
     const std::uint64_t first = block * 4'096;
-    EXPECT_EQ(scene.network.spread_of(first), scene.network.spread_of(first + 1));
-    EXPECT_EQ(scene.network.spread_of(first), scene.network.spread_of(first + 4'095));
+    EXPECT_EQ(scene.network.traits().interleaving.spread_of(first),
+              scene.network.traits().interleaving.spread_of(first + 1));
+    EXPECT_EQ(scene.network.traits().interleaving.spread_of(first),
+              scene.network.traits().interleaving.spread_of(first + 4'095));
   }
 }
 
@@ -113,7 +115,7 @@ TEST(Interleaving, StrideGoesToConsecutiveLinksAndHashDoesNot) {
     Scene scene(spec, 2);
     bool in_order = true;
     for (std::uint64_t block = 0; block < 60; ++block)
-      in_order = in_order && scene.network.spread_of(block * 4'096) % 6 == block % 6;
+      in_order = in_order && scene.network.traits().interleaving.spread_of(block * 4'096) % 6 == block % 6;
     return in_order;
   };
   EXPECT_TRUE(lanes_in_order(Interleave::kStride));

@@ -132,16 +132,18 @@ TEST(LinkCounters, TheNetworkCountsDataAndPackets) {
   EXPECT_EQ(scene.network.packet_hops(), 10u);
 }
 
-TEST(LinkCounters, AreRegisteredByTheNamesOfBothEnds) {
+TEST(LinkCounters, SayWhatCrossedALinkAndWhatIsOnIt) {
   Scene scene(one_switch(), 2);
-  sim::StatRegistry registry;
-  scene.network.register_stats(registry);
+  const LinkId out = scene.link(0, 2).id();
   scene.send(write(0, 1, 100), 0);
+  scene.at(50_ns, [&] { EXPECT_EQ(scene.network.counters(out).in_flight, 116_B); });
   scene.events.run();
-  const auto stats = registry.snapshot();
-  ASSERT_EQ(stats.size(), 4u * 2 * 2) << "links, virtual channels, counters";
-  EXPECT_EQ(stats[2], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.vc1.wire_bytes", 116}));
-  EXPECT_EQ(stats[3], (std::pair<std::string, std::uint64_t>{"link.0.gpu0-switch0.vc1.packets", 1}));
+  const LinkCounters counters = scene.network.counters(out);
+  EXPECT_EQ(counters.wire_bytes, 116u);
+  EXPECT_EQ(counters.packets, 1u);
+  EXPECT_EQ(counters.replays, 0u);
+  EXPECT_EQ(counters.in_flight, 0_B);
+  EXPECT_EQ(scene.network.counters(FabricMap::back(out)).packets, 0u);
 }
 
 }  // namespace

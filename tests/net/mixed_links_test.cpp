@@ -145,10 +145,10 @@ TEST(MixedLinks, BurstsFitTheSmallestBuffer) {
   Blueprint b = slow_and_fast();
   b.chip_types[1].buffer = 144_B * 40;
   Scene scene(b, {});
-  EXPECT_EQ(scene.network.max_burst(), 128_B * 10);
+  EXPECT_EQ(scene.network.traits().max_burst, 128_B * 10);
   b.link_types[kFastType].packet.header = 160_B;
   Scene larger_header(b, {});
-  EXPECT_EQ(larger_header.network.max_burst(), 128_B * 5);
+  EXPECT_EQ(larger_header.network.traits().max_burst, 128_B * 5);
 }
 
 TEST(CheckLinks, AcceptsLinksThatDifferInAllButPayload) {

@@ -5,14 +5,14 @@
 #include <deque>
 #include <set>
 
-#include "net/packet/ring_buffer.h"
 #include "net/packet/round_robin.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::net {
 namespace {
 
 RC_GTEST_PROP(RingBuffer, IsAQueue, (const std::vector<std::uint8_t>& what)) {
-  RingBuffer<int> ring;
+  sim::RingBuffer<int> ring;
   std::deque<int> queue;
   int next = 0;
   for (const std::uint8_t w : what) {

@@ -9,6 +9,7 @@
 
 #include "fabric_help.h"
 #include "net/packet/network.h"
+#include "net/topology/fabric_map.h"
 
 namespace infold::net {
 

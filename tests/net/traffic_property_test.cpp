@@ -57,7 +57,7 @@ Tally run(const support::Fabric& fabric, std::uint64_t seed, Cut cut) {
   }
   const auto payload = static_cast<int>(fabric.spec.packet.payload.count());
   // In a burst a flow sends at most this much at once, and so it does packet by packet.
-  const auto most = static_cast<int>(scene.network.max_burst().count());
+  const auto most = static_cast<int>(scene.network.traits().max_burst.count());
   for (std::uint32_t id = 0; id < flows.size(); ++id) {
     Packet p = write(pick(random, 0, fabric.gpus - 1), 0);
     p.destination = static_cast<NodeId>((p.source + pick(random, 1, fabric.gpus - 1)) % fabric.gpus);
@@ -130,7 +130,7 @@ TEST_P(EveryTraffic, BurstsTakeAboutAsLongAsPackets) {
     for (int block = 0; block < 100; ++block) {
       for (int gpu = 0; gpu < fabric.gpus; ++gpu) {
         Packet p = write(gpu, (gpu + 1) % fabric.gpus, 4'096, 32);
-        p.spread = scene.network.spread_of(static_cast<std::uint64_t>(block) * 4'096);
+        p.spread = scene.network.traits().interleaving.spread_of(static_cast<std::uint64_t>(block) * 4'096);
         scene.send(p, static_cast<std::uint32_t>(block % 3));
       }
     }

@@ -6,8 +6,8 @@
 
 #include "gpu/gpu_spec.h"
 #include "gpu/memory/memory_system.h"
-#include "net/packet/ring_buffer.h"
 #include "sim/event_queue.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::gpu {
 
@@ -42,7 +42,7 @@ class CopyEngine final : public sim::Handler {
   MemorySystem::Cursor target_;
   sim::Bytes to_load_;
   sim::Bytes in_flight_;
-  net::RingBuffer<Unit> loading_;
+  sim::RingBuffer<Unit> loading_;
   sim::Time last_taken_;
   sim::Handler* done_ = nullptr;
   std::uint32_t arg_ = 0;

@@ -10,20 +10,20 @@ namespace infold::gpu {
 namespace {
 /// Bytes that buffers take as one burst of packets of `payload`: as many packets as of the network's own,
 /// which have as much header each.
-sim::Bytes largest_burst(const net::Network& network, sim::Bytes payload) {
-  const sim::Bytes own = network.packet_payload();
-  const sim::Bytes most = network.max_burst();
+sim::Bytes largest_burst(const net::FabricTraits& fabric, sim::Bytes payload) {
+  const sim::Bytes own = fabric.packet_payload;
+  const sim::Bytes most = fabric.max_burst;
   return payload >= own ? most : payload * (most.count() / own.count());
 }
 }  // namespace
 
 CopyPipeline::CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory,
-                           net::Network& network, MoveTable& moves, net::Payloads* payloads)
+                           net::Fabric& fabric, MoveTable& moves, net::Payloads* payloads)
     : events_(events),
       moves_(moves),
       memory_(memory),
       port_(setup.shared_port != nullptr ? *setup.shared_port : own_port_),
-      network_(network),
+      fabric_(fabric),
       payloads_(payloads),
       outstanding_(setup.outstanding),
       sender_(setup.sender),
@@ -31,15 +31,15 @@ CopyPipeline::CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySy
       setup_(setup),
       port_pace_(setup.port),
       adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
-      interleave_block_(network.interleave_block()),
+      interleave_block_(fabric.traits().interleaving.block()),
       largest_unit_(sim::min(setup.burst, setup.window / 8)) {  // so that the pipeline keeps its grain
-  const sim::Bytes own = network.packet_payload();
+  const sim::Bytes own = fabric.traits().packet_payload;
   if (setup_.payload == sim::Bytes{}) setup_.payload = own;
   payload_ = static_cast<std::uint32_t>(setup_.payload.count());
   // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
   // that are larger than those into which the links would cut it.
   const bool whole = setup.burst == sim::Bytes{} && (payloads != nullptr || setup_.payload != own);
-  largest_send_ = static_cast<std::uint32_t>(largest_burst(network, setup_.payload).count());
+  largest_send_ = static_cast<std::uint32_t>(largest_burst(fabric.traits(), setup_.payload).count());
   if (whole) largest_send_ = std::min(largest_send_, payload_);
 }
 
@@ -64,7 +64,7 @@ void CopyPipeline::start(const Move& move, std::span<const Move> copies) {
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
   // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
   const std::int64_t fits =
-      move.encoding.data_in(sim::min(setup_.window, largest_burst(network_, setup_.payload)).count());
+      move.encoding.data_in(sim::min(setup_.window, largest_burst(fabric_.traits(), setup_.payload)).count());
   const std::int64_t grain = std::max<std::int64_t>(move.encoding.whole, kVectorAccess);
   const sim::Bytes unit{std::max(std::min(whole, fits) / grain * grain, grain)};
   window_ = setup_.window * stores_;
@@ -258,7 +258,7 @@ sim::Bytes CopyPipeline::send(const Target& target, const Unit& unit, net::Value
   packet.flow = target.move;
   packet.source = gpu_;
   packet.destination = static_cast<net::NodeId>(target.to);
-  packet.spread = network_.spread_of(target.address + at);
+  packet.spread = fabric_.traits().interleaving.spread_of(target.address + at);
   for (std::uint32_t done = 0; done < wire; done += largest_send_) {
     packet.offset = at + done;
     packet.payload = static_cast<std::uint16_t>(std::min(largest_send_, wire - done));
@@ -273,7 +273,7 @@ sim::Bytes CopyPipeline::send(const Target& target, const Unit& unit, net::Value
           (*payloads_)[values].subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
           (*payloads_)[packet.values].begin());
     }
-    network_.send(packet, sender_);
+    fabric_.send(packet, sender_);
   }
   return sim::Bytes{wire};
 }

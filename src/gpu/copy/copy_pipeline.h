@@ -11,10 +11,10 @@
 #include "gpu/copy/data_path.h"
 #include "gpu/copy/move.h"
 #include "gpu/memory/memory_system.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 #include "net/packet/payloads.h"
-#include "net/packet/ring_buffer.h"
 #include "sim/event_queue.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::gpu {
 
@@ -37,7 +37,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
     sim::Bytes payload{};         ///< of a packet; 0: the fabric's
     Port* shared_port = nullptr;  ///< null: the port is its own
   };
-  CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Network& network,
+  CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Fabric& fabric,
                MoveTable& moves, net::Payloads* payloads);
 
   void start(const Move& move, std::span<const Move> copies) override;
@@ -101,7 +101,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   void finish(MoveId id);
 
   // There are hundreds of pipelines, so what a unit touches stands in few cache lines ...
-  net::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
+  sim::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
   std::uint32_t seen_ = 0;         // of them, the first so many, whose received data are there
   bool busy_ = false;
   bool stores_here_ = false;  // the current move does
@@ -124,7 +124,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   MemorySystem& memory_;
   Port& port_;
   Port own_port_;
-  net::Network& network_;
+  net::Fabric& fabric_;
   net::Payloads* payloads_;         // null: values off
   std::uint32_t payload_ = 0;       // of a packet
   std::uint32_t largest_send_ = 0;  // more is sent in pieces

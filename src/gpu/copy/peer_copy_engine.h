@@ -9,8 +9,8 @@
 #include "gpu/copy/copy_pipeline.h"
 #include "gpu/copy/move.h"
 #include "gpu/sm/sm_spec.h"
-#include "net/packet/ring_buffer.h"
 #include "sim/event_queue.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::gpu {
 
@@ -44,7 +44,7 @@ class PeerCopyEngine final : public MoveClient, public sim::Handler {
   CopyPipeline& pipeline_;
   sim::EventQueue& events_;
   const CopyEngineSpec& spec_;
-  net::RingBuffer<Move> commands_;  // not begun
+  sim::RingBuffer<Move> commands_;  // not begun
   bool busy_ = false;               // fetching a command, or loading for one
   std::vector<Move> under_way_;     // as asked for; by copy, reused
   std::vector<std::uint32_t> free_;

@@ -11,19 +11,19 @@ namespace infold::gpu {
 
 namespace {
 /// Replies, acknowledgements and finished sums take turns with the GPU's other senders as one.
-constexpr std::uint32_t kAnswers = net::Network::kSenders - 1;
+constexpr std::uint32_t kAnswers = net::Fabric::kSenders - 1;
 }  // namespace
 
-SwitchPort::SwitchPort(net::NodeId gpu, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
+SwitchPort::SwitchPort(net::NodeId gpu, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric,
                        MemorySystem& memory, inc::SwitchUnits& units, net::Payloads* payloads)
     : gpu_(gpu),
       spec_(spec),
       events_(events),
-      network_(network),
+      fabric_(fabric),
       memory_(memory),
       units_(units),
       payloads_(payloads),
-      fallback_(gpu, kAnswers, units.spec(), events, network, units.regions(), payloads, *this) {}
+      fallback_(gpu, kAnswers, units.spec(), events, fabric, units.regions(), payloads, *this) {}
 
 void SwitchPort::join(inc::RegionId id, int rank, bool pulls, UnitClient& client) {
   if (memberships_.size() <= id) memberships_.resize(id + std::size_t{1});
@@ -101,7 +101,7 @@ void SwitchPort::send(net::PacketKind kind, inc::RegionId id, std::uint32_t offs
   p.source = gpu_;
   p.spread = units_.regions().way(id, offset);
   p.values = values;
-  network_.send_to_unit(p, sender);
+  fabric_.send_to_unit(p, sender);
 }
 
 void SwitchPort::send_own(net::PacketKind kind, inc::RegionId id, std::uint32_t offset, std::uint16_t payload,
@@ -163,7 +163,7 @@ void SwitchPort::acknowledge(const net::Packet& packet) {
   ack.packets = packet.packets;
   ack.source = gpu_;
   ack.spread = packet.spread;
-  network_.send_to_unit(ack, kAnswers);
+  fabric_.send_to_unit(ack, kAnswers);
 }
 
 void SwitchPort::take_in(const net::Packet& packet) {

@@ -12,7 +12,7 @@
 #include "gpu/memory/memory_system.h"
 #include "inc/fallback_reducer.h"
 #include "inc/switch_units.h"
-#include "net/packet/network.h"
+#include "net/fabric.h"
 #include "net/packet/payloads.h"
 #include "sim/event_queue.h"
 
@@ -49,7 +49,7 @@ class UnitClient {
 
 class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Client {
  public:
-  SwitchPort(net::NodeId gpu, const GpuSpec& spec, sim::EventQueue& events, net::Network& network,
+  SwitchPort(net::NodeId gpu, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric,
              MemorySystem& memory, inc::SwitchUnits& units, net::Payloads* payloads);
 
   /// This GPU is rank `rank` of the region from now on. `pulls`: sums come to it because it asks for them.
@@ -112,7 +112,7 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
   net::NodeId gpu_;
   const GpuSpec& spec_;
   sim::EventQueue& events_;
-  net::Network& network_;
+  net::Fabric& fabric_;
   MemorySystem& memory_;
   inc::SwitchUnits& units_;
   net::Payloads* payloads_;

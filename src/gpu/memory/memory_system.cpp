@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/inbox.h"
+#include "net/fabric.h"
 #include "sim/check.h"
 
 namespace infold::gpu {
@@ -20,8 +20,13 @@ MemorySystem::MemorySystem(const GpuSpec& spec, const Contention& contention)
   }
 }
 
-void MemorySystem::ask_inbox(sim::Time now) {
-  inbox_->take_in(now);
+void MemorySystem::set_port(net::Port& port) {
+  port_ = &port;
+  port.keep_due_in(due_);
+}
+
+void MemorySystem::ask_port(sim::Time now) {
+  port_->catch_up(now);
 }
 
 /// When the room that is needed is available: memory has taken what had to be evicted.

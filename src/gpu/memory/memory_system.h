@@ -15,6 +15,10 @@
 #include "gpu/sm/actor.h"
 #include "sim/units.h"
 
+namespace infold::net {
+class Port;
+}
+
 namespace infold::gpu {
 
 struct Traffic {
@@ -31,19 +35,16 @@ struct Traffic {
   }
 };
 
-class Inbox;
-
 class alignas(64) MemorySystem {
  public:
   MemorySystem(const GpuSpec& spec, const Contention& contention);
 
-  /// Before every access, `inbox` is asked to make its own accesses that are due by then.
-  void set_inbox(Inbox& inbox) { inbox_ = &inbox; }
-  /// When the first of them is due.
-  void set_due(sim::Time due) { due_ = due; }
-  /// All accesses that are due by now have been made.
+  /// Before every access, `port` is asked to hand over the data that has arrived by then, which leads to
+  /// writes of its own.
+  void set_port(net::Port& port);
+  /// Data that has arrived by now has been written.
   void catch_up(sim::Time now) {
-    if (due_ <= now) ask_inbox(now);
+    if (due_ <= now) ask_port(now);
   }
 
   /// When `n` bytes of a block, if asked for now, are at the port of the SM. If not all of the block is
@@ -114,18 +115,18 @@ class alignas(64) MemorySystem {
   void forget();
 
  private:
-  void ask_inbox(sim::Time now);
+  void ask_port(sim::Time now);
   sim::Time fetch(Actor actor, const Block& block, std::uint32_t need, sim::Time now);
   sim::Time allocate(Actor actor, const Block& block, std::uint32_t n, sim::Time now);
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
 
   // Everything that every access touches is in one cache line.
-  sim::Time due_ = sim::Time::never();
-  sim::Time latency_;              // of a hit
-  sim::Time access_;               // what a miss adds
-  std::array<L2*, kActors> l2_{};  // L2 of each actor
-  Inbox* inbox_ = nullptr;
+  sim::Time due_ = sim::Time::never();  // when the first data that the port keeps is due
+  sim::Time latency_;                   // of a hit
+  sim::Time access_;                    // what a miss adds
+  std::array<L2*, kActors> l2_{};       // L2 of each actor
+  net::Port* port_ = nullptr;
   std::array<Hbm*, kActors> hbm_{};  // HBM of each actor
   PerActor<Traffic> traffic_;
   std::vector<L2> l2s_;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "net/packet/ring_buffer.h"
+#include "sim/ring_buffer.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
@@ -53,7 +53,7 @@ class LoadBudget {
 
   sim::Bytes room_;
   sim::Bytes taken_;
-  net::RingBuffer<Waiting> waiting_;
+  sim::RingBuffer<Waiting> waiting_;
 };
 
 }  // namespace infold::gpu

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "net/packet/ring_buffer.h"
 #include "sim/check.h"
+#include "sim/ring_buffer.h"
 #include "sim/units.h"
 
 namespace infold::net {
@@ -106,7 +106,7 @@ class alignas(64) ReturningCredits {
     for (std::uint32_t j = entries_.size() - 1; j > i; --j) std::swap(entries_[j], entries_[j - 1]);
   }
 
-  RingBuffer<Entry> entries_;  // in order of time
+  sim::RingBuffer<Entry> entries_;  // in order of time
   std::int32_t lot_ = 0;
   std::int32_t gathered_ = 0;   // out of the entries, and short of a lot
   std::int32_t full_lots_ = 0;  // out of the entries, and to be collected

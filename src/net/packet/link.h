@@ -4,9 +4,9 @@
 // A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
 // the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
 // at a switch. A GPU is told of a packet, and of its time, when it is sent on its last link. Control packets
-// are only counted there, and of data most go to memory unseen (gpu/inbox.h). Only data that somebody waits
-// for have an event, in order: the first on the wire has it pending.
-// The event queue is as small as the machine has links, however many packets are in flight.
+// are only counted there, and of data most go to memory unseen (net/packet/packet_port.h). Only data that
+// somebody waits for have an event, in order: the first on the wire has it pending. The event queue is as
+// small as the machine has links, however many packets are in flight.
 //
 // A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
 // through the chip. So it decides for all of that time at once: the same decisions, fewer events. Only where
@@ -23,10 +23,10 @@
 #include "net/packet/credits.h"
 #include "net/packet/drain.h"
 #include "net/packet/packet.h"
-#include "net/packet/ring_buffer.h"
 #include "net/packet/round_robin.h"
 #include "sim/event_queue.h"
 #include "sim/random.h"
+#include "sim/ring_buffer.h"
 
 namespace infold::net {
 
@@ -170,7 +170,7 @@ class alignas(64) Link final : public sim::Handler {
   /// the input's own cache line, which is all that an arbiter looks at.
   struct alignas(64) Input {
     Packet first;  // stands for no packets when the queue is empty
-    RingBuffer<Packet> rest;
+    sim::RingBuffer<Packet> rest;
     Link* from = nullptr;
 
     Input() { first.packets = 0; }
@@ -212,7 +212,7 @@ class alignas(64) Link final : public sim::Handler {
     explicit Arrivals(Link& of) : link(of), network(of.network_) {}
     void handle(std::uint32_t event) override;
     Link& link;
-    RingBuffer<Packet> packets;  // on the wire to their destination, first to arrive first
+    sim::RingBuffer<Packet> packets;  // on the wire to their destination, first to arrive first
     Network& network;
   };
   enum class Sent { kYes, kNo, kUnknown };

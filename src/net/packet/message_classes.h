@@ -1,6 +1,6 @@
 // Which message class may wait for which other one, and the proof that no circle of them can form.
 //
-// A packet waits for packets of its own class on the way it takes (find_deadlock proves that this has no
+// A packet waits for packets of its own class on the way it takes (prove_trees proves that this has no
 // circle), and at a chip for those of other classes that its own progress depends on. If those waits follow
 // an order of classes, all of it together has no circle either: a circle would have to stay within one class.
 #pragma once

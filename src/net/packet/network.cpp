@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "sim/check.h"
-#include "sim/random.h"
 
 namespace infold::net {
 
@@ -21,7 +20,7 @@ struct InputNumbers {
   }
   explicit InputNumbers(const Blueprint& b)
       : next(static_cast<std::size_t>(b.nodes())), through_gpus(b.style != RoutingStyle::kShortest) {
-    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Network::kOwnInputs;
+    for (int gpu = 0; gpu < b.gpus; ++gpu) next[static_cast<std::size_t>(gpu)] = Fabric::kOwnInputs;
   }
 };
 /// As many whole packets as fill a quarter of the smallest buffer, on their way or acknowledged; one at
@@ -54,33 +53,37 @@ bool mixes_links(const Blueprint& b) {
            type.packet.ack != first.packet.ack;
   });
 }
+FabricTraits traits_of(const Blueprint& b, const FabricSpec& spec, bool packet_by_packet) {
+  const auto between_switches = [&](const Cable& c) { return !b.is_gpu(c.a) && !b.is_gpu(c.b); };
+  const auto at_first_gpu = [](const Cable& c) { return c.a == 0 || c.b == 0; };
+  return {.gpus = b.gpus,
+          .packet_by_packet = packet_by_packet,
+          .packet_payload = net::packet_payload(b),
+          .max_burst = burst_that_fits(b),
+          .interleaving = {spec, static_cast<int>(std::ranges::count_if(b.cables, at_first_gpu)),
+                           std::ranges::any_of(b.cables, between_switches)}};
+}
 }  // namespace
+
+std::unique_ptr<Fabric> make_packet_fabric(sim::EventQueue& events, const Blueprint& blueprint,
+                                           const Routes& routes, const FabricSpec& spec,
+                                           bool packet_by_packet, const InNetwork& in_network) {
+  return std::make_unique<Network>(events, blueprint, routes, spec, packet_by_packet, in_network);
+}
 
 Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Routes& routes,
                  const FabricSpec& spec, bool packet_by_packet, const InNetwork& in_network)
-    : events_(events),
+    : Fabric(traits_of(blueprint, spec, packet_by_packet)),
+      events_(events),
       gpus_(blueprint.gpus),
       layers_(routes.layers()),
       table_(routes.table()),
-      routes_(routes),
-      blueprint_(blueprint),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       packet_by_packet_(packet_by_packet),
-      two_stages_(
-          std::any_of(blueprint.cables.begin(), blueprint.cables.end(),
-                      [&](const Cable& c) { return !blueprint.is_gpu(c.a) && !blueprint.is_gpu(c.b); })),
-      hashes_(spec.interleave == Interleave::kHash),
-      interleave_block_(static_cast<std::uint64_t>(sim::max(spec.interleave_block, sim::Bytes{1}).count())),
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
-      payload_received_(static_cast<std::size_t>(blueprint.gpus)),
-      nodes_(blueprint.nodes()),
-      max_burst_(burst_that_fits(blueprint)),
-      lanes_(static_cast<std::size_t>(blueprint.gpus)),
-      in_network_(in_network),
-      block_(spec.interleave_block),
-      soonest_(soonest_arrivals(blueprint)) {
-  INFOLD_CHECK(spec.interleave_block > sim::Bytes{}, "a block has bytes");
+      payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
   INFOLD_CHECK(blueprint.link_types.size() <= kMostLinkTypes, "links are of few types");
+  const std::vector<sim::Time> soonest = soonest_arrivals(blueprint);
   payload_.fill(static_cast<std::uint16_t>(net::packet_payload(blueprint).count()));
   for (std::size_t type = 0; type < blueprint.link_types.size(); ++type) {
     const PacketSpec& packet = blueprint.link_types[type].packet;
@@ -94,7 +97,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   const bool mixed = mixes_links(blueprint);
   const int classes = in_network.units ? kPacketClasses : kPlainClasses;
   InputNumbers inputs(blueprint);
-  std::vector<std::uint32_t> into(static_cast<std::size_t>(nodes_));
+  std::vector<std::uint32_t> into(static_cast<std::size_t>(blueprint.nodes()));
   std::vector<Link::Setup> setups;
   setups.reserve(2 * blueprint.cables.size());
   for (const Cable& cable : blueprint.cables) {
@@ -114,7 +117,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       s.speedup = far.speedup;
       // What a switch does not know of yet needs at least the fastest way into it and through the chip. Where
       // a buffer feeds few outputs at once, these must decide in order of time, one at a time.
-      if (!blueprint.is_gpu(from) && near.speedup == 0) s.lookahead = soonest_into(from) + near.latency;
+      if (!blueprint.is_gpu(from) && near.speedup == 0) s.lookahead = soonest[index_of(from)] + near.latency;
       // An arbiter that lets a control packet pass chooses at the same time who goes behind it: half the
       // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
       if (blueprint.is_gpu(from) && packet_by_packet && near.speedup == 0)
@@ -129,11 +132,9 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       s.mixed = mixed;
       s.far_input = inputs.take(blueprint, to);
       s.far_lane = into[static_cast<std::size_t>(to)]++;
-      if (blueprint.is_gpu(from)) ++lanes_[static_cast<std::size_t>(from)];
       setups.push_back(s);
     }
   }
-  lanes_of_first_ = sim::Divisor(static_cast<std::uint64_t>(std::max(lanes_[0], 1)));
   if (in_network.units) {
     units_.resize(static_cast<std::size_t>(blueprint.switches));
     for (int chip = blueprint.gpus; chip < blueprint.nodes(); ++chip)
@@ -148,11 +149,11 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   }
   const auto competes = [](const Link::Setup& s) { return s.competes; };
   if (std::any_of(setups.begin(), setups.end(), competes)) {
-    outputs_.resize(static_cast<std::size_t>(nodes_));
+    outputs_.resize(static_cast<std::size_t>(blueprint.nodes()));
     for (Link* link : links_) outputs_[static_cast<std::size_t>(link->from())].push_back(link);
   }
-  ways_.reserve(routes_.all_candidates().size());
-  for (const LinkId id : routes_.all_candidates()) ways_.push_back(links_[id]);
+  ways_.reserve(routes.all_candidates().size());
+  for (const LinkId id : routes.all_candidates()) ways_.push_back(links_[id]);
   if (in_network.units) {
     lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
     for (Link* link : links_) {
@@ -160,7 +161,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
     }
   }
   // Every link out of a node has every link into it as an input, unless packets end there.
-  std::vector<std::vector<Link*>> arriving(static_cast<std::size_t>(nodes_));
+  std::vector<std::vector<Link*>> arriving(static_cast<std::size_t>(blueprint.nodes()));
   for (Link* in : links_) {
     if (inputs.through_gpus || !blueprint.is_gpu(in->to()))
       arriving[static_cast<std::size_t>(in->to())].push_back(in);
@@ -169,9 +170,18 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
     for (Link* in : arriving[static_cast<std::size_t>(out->from())])
       out->set_input(setups[in->id()].far_input, *in);
   }
+  for (std::size_t gpu = 0; gpu < endpoints_.size(); ++gpu) {
+    ports_.push_back(std::make_unique<PacketPort>(events, *this, static_cast<int>(into[gpu]), soonest[gpu]));
+  }
 }
 
 Network::~Network() = default;
+
+Port& Network::attach(NodeId gpu, Endpoint& endpoint) {
+  endpoints_[index_of(gpu)] = &endpoint;
+  ports_[index_of(gpu)]->attach(endpoint);
+  return *ports_[index_of(gpu)];
+}
 
 void Network::choose_when_free() {
   for (Link* link : links_) {
@@ -197,20 +207,6 @@ void Network::decide_in_turn(NodeId chip) {
   }
 }
 
-std::uint16_t Network::spread_of(std::uint64_t address) const {
-  const std::uint64_t block = interleave_block_.quotient(address);
-  const std::uint64_t round = lanes_of_first_.quotient(block);
-  const std::uint64_t lanes = lanes_of_first_.value();
-  std::uint64_t lane = block - round * lanes;
-  if (hashes_) {
-    lane += lanes_of_first_.remainder(sim::mix(round));
-    if (lane >= lanes) lane -= lanes;
-  }
-  // A second stage of switches spreads by the round; where there is none, the lane alone decides, so
-  // that a packet stays on its lane through a switch.
-  return static_cast<std::uint16_t>(two_stages_ ? round % (65536 / lanes) * lanes + lane : lane);
-}
-
 bool Network::quiet() const {
   return packets_sent_ == packets_delivered_ && std::all_of(links_.begin(), links_.end(), [](const auto& l) {
            return l->idle() && l->all_credits_home();
@@ -225,31 +221,18 @@ std::vector<std::string> Network::who_waits() const {
   return out;
 }
 
-std::string Network::name(NodeId node) const {
-  return node < gpus_ ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - gpus_);
-}
-
-void Network::register_stats(sim::StatRegistry& registry) const {
-  for (const auto& l : links_) {
-    for (int c = 0; c < l->channels(); ++c) {
-      const std::string prefix =
-          fmt::format("link.{}.{}-{}.vc{}.", &l - links_.data(), name(l->from()), name(l->to()), c);
-      const Link::Traffic& traffic = l->traffic(c);
-      registry.add(prefix + "wire_bytes", traffic.wire_bytes);
-      registry.add(prefix + "packets", traffic.packets);
-    }
-  }
+LinkCounters Network::counters(LinkId link) const {
+  const Link& l = *links_[link];
+  const Link::Traffic traffic = l.traffic();
+  return {.wire_bytes = traffic.wire_bytes,
+          .packets = traffic.packets,
+          .replays = l.replays(),
+          .in_flight = l.in_flight()};
 }
 
 std::uint64_t Network::packet_hops() const {
   std::uint64_t sum = 0;
   for (const auto& l : links_) sum += l->traffic().packets;
-  return sum;
-}
-
-std::uint64_t Network::unit_hops() const {
-  std::uint64_t sum = 0;
-  for (const auto& l : links_) sum += l->units();
   return sum;
 }
 

@@ -18,7 +18,7 @@ enum class PacketKind : std::uint8_t {
   kWrite,   ///< data that an SM stores into the destination's memory; answered by an acknowledgement
   kAck,     ///< "your write is visible"
   kSignal,  ///< a flag or a counter written after the data it announces; not acknowledged
-  // The kinds that a switch with a unit acts on (net/packet/switch_unit.h).
+  // The kinds that a switch with a unit acts on (net/switch_unit.h).
   kReduceWrite,     ///< a contribution that is pushed: to be summed in the switches
   kMulticastWrite,  ///< data for every member of a group; answered by one acknowledgement
   kLoadReduce,      ///< asks for the sum over a group; the switches ask every member in its name

@@ -73,8 +73,8 @@ void join(Blueprint& blueprint, int a, int b, int cables, LinkTypeId type) {
   blueprint.cables.insert(blueprint.cables.end(), static_cast<std::size_t>(cables), Cable{a, b, type});
 }
 
-std::string node_name(const Blueprint& blueprint, NodeId node) {
-  return blueprint.is_gpu(node) ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - blueprint.gpus);
+std::string node_name(NodeId node, int gpus) {
+  return node < gpus ? fmt::format("gpu{}", node) : fmt::format("switch{}", node - gpus);
 }
 
 sim::Bytes smallest_buffer(const Blueprint& blueprint) {

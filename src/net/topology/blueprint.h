@@ -57,6 +57,9 @@ struct Blueprint {
   const ChipType& chip_of(NodeId n) const { return chip_types[chip[static_cast<std::size_t>(n)]]; }
 };
 
+/// "gpu3", or "switch0" for what comes behind the GPUs, of which there are `gpus`.
+std::string node_name(NodeId node, int gpus);
+
 /// What holds for all links or chips of a fabric, for those who size things by the worst of them.
 sim::Bytes smallest_buffer(const Blueprint& blueprint);
 sim::Bytes largest_header(const Blueprint& blueprint);
@@ -72,9 +75,6 @@ Blueprint chips(int gpus, int switches);
 
 /// Adds parallel cables between two chips, behind those already drawn.
 void join(Blueprint& blueprint, int a, int b, int cables = 1, LinkTypeId type = 0);
-
-/// "gpu3", "switch0".
-std::string node_name(const Blueprint& blueprint, NodeId node);
 
 /// Draws the fabric for that many GPUs, or says which parameter makes it impossible. Bounded before anything
 /// is allocated (kMaxNodes, kMaxLinks in net/topology/topologies.h).

@@ -152,7 +152,7 @@ class DependencyGraph {
     return false;
   }
 
-  std::string name(NodeId node) const { return node_name(blueprint_, node); }
+  std::string name(NodeId node) const { return node_name(node, blueprint_.gpus); }
   std::string describe(Channel c) const {
     const LinkId link = link_of(c);
     return fmt::format("{}->{} (layer {})", name(link_source(blueprint_, link)),

@@ -171,8 +171,10 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   const auto share = static_cast<std::uint64_t>(job.gpus) * static_cast<std::uint64_t>(job.iterations);
   r.link_bytes_per_gpu = bench.data_sent() / share;
   std::uint64_t wire = 0;
-  for (const auto& link : machine.network().links()) {
-    if (machine.blueprint().is_gpu(link->from())) wire += link->traffic().wire_bytes;
+  for (net::LinkId link = 0; link < machine.map().links(); ++link) {
+    const net::LinkCounters counters = machine.network().counters(link);
+    if (machine.map().is_gpu(machine.map().from(link))) wire += counters.wire_bytes;
+    r.replays += counters.replays;
   }
   r.wire_bytes_per_gpu = wire / share;
   std::uint64_t hbm = 0;
@@ -195,7 +197,6 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
     r.moving = (residency.resident - residency.waiting) / workgroups;
   }
   r.in_network = in_network_counters(machine);
-  for (const auto& link : machine.network().links()) r.replays += link->replays();
   r.ends = bench.ends();
   const bool sums = coll::reduces(job.collective) && job.type != coll::DataType::kInt32 &&
                     (job.op == coll::ReduceOp::kSum || job.op == coll::ReduceOp::kAvg);

@@ -87,7 +87,7 @@ class ReferenceWorld final : public World {
 /// How GPUs of the fast network take data in.
 enum class TakeIn {
   kPrompt,  ///< with an event each
-  kLate,    ///< told on the last link, and taken in as late as credits allow (as gpu/inbox does)
+  kLate,    ///< told on the last link, and taken in as late as credits allow (net/packet/packet_port.h)
 };
 
 class FastWorld final : public World {
@@ -114,14 +114,14 @@ class FastWorld final : public World {
   }
   void unit_send(const Packet& packet, LinkId out) override {
     Packet p = packet;
-    p.destination = network_.link(out).to();
-    network_.unit_send(p, network_.link(out));
+    p.destination = network_.links()[out]->to();
+    network_.unit_send(p, out);
   }
   void unit_send_routed(const Packet& packet, NodeId chip) override {
     network_.unit_send_routed(packet, chip);
   }
   void release(const Packet& packet, LinkId in, sim::Time at) override {
-    network_.release(packet, network_.link(in), at);
+    network_.release(packet, in, at);
   }
   bool run() {
     loads_.begin(*this);
@@ -135,7 +135,7 @@ class FastWorld final : public World {
     void handle(std::uint32_t) override { what(); }
     std::function<void()> what;
   };
-  struct Gpu final : Endpoint, sim::Handler {
+  struct Gpu final : Endpoint {
     explicit Gpu(FastWorld& w) : world(w) {}
     sim::Time receive(const Packet& packet) override {
       Packet here = packet;
@@ -144,39 +144,25 @@ class FastWorld final : public World {
       return world.loads_.at_gpu(world, here);
     }
     void expect(const Packet& packet) override { world.loads_.at_gpu(world, packet); }
-    bool expect_data(const Packet& packet, Link& in) override {
+    bool expect_data(const Packet& packet) override {
       if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
       if (packet.kind != PacketKind::kWrite) return false;
-      announced.emplace(packet.arrives,
-                        Announced{packet, &in, world.loads_.at_gpu(world, packet)});  // acks are sent ahead
-      world.events_.schedule(packet.arrives + world.network_.soonest_into(packet.destination),
-                             sim::Priority::kArrive, *this, 0);
+      free[{packet.flow, packet.offset}] = world.loads_.at_gpu(world, packet);  // acks are sent ahead
       return true;
     }
-    void catch_up() override {
-      for (; !announced.empty() && announced.begin()->first <= world.now();
-           announced.erase(announced.begin())) {
-        const Announced& a = announced.begin()->second;
-        world.network_.taken_in(a.packet, *a.in, a.free);
-      }
+    sim::Time take_in(const Packet& packet) override {
+      EXPECT_LE(packet.arrives, world.now());
+      return free.extract({packet.flow, packet.offset}).mapped();
     }
     void departed(const Packet&) override {}
-    void handle(std::uint32_t) override { catch_up(); }
 
-    struct Announced {
-      Packet packet;
-      Link* in;
-      sim::Time free;
-    };
     FastWorld& world;
-    std::multimap<sim::Time, Announced> announced;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, sim::Time> free;  // by flow and offset
   };
   struct Unit final : SwitchUnit {
     Unit(FastWorld& w, NodeId c) : world(w), chip(c) {}
-    void arrive(const Packet& packet, Link& in) override {
-      world.loads_.units->at_unit(world, packet, in.id());
-    }
-    void expect(const Packet& packet, Link&) override { world.loads_.units->expect(world, packet); }
+    void arrive(const Packet& packet, LinkId in) override { world.loads_.units->at_unit(world, packet, in); }
+    void expect(const Packet& packet, LinkId) override { world.loads_.units->expect(world, packet); }
     void departed(const Packet& packet, sim::Time end) override {
       world.loads_.units->departed(world, chip, packet, end);
     }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace infold::net {
+namespace infold::sim {
 
 template <class T>
 class RingBuffer {
@@ -50,4 +50,4 @@ class RingBuffer {
   std::uint32_t count_ = 0;
 };
 
-}  // namespace infold::net
+}  // namespace infold::sim

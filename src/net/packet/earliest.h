@@ -10,7 +10,7 @@
 #include "sim/check.h"
 #include "sim/units.h"
 
-namespace infold::gpu {
+namespace infold::net {
 
 class Earliest {
   static constexpr int kNumberBits = 5;  // bits that Time::never() leaves free
@@ -51,4 +51,4 @@ class Earliest {
   std::size_t leaves_;
 };
 
-}  // namespace infold::gpu
+}  // namespace infold::net

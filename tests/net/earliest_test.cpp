@@ -1,5 +1,5 @@
 // The earliest of several times, against looking at all of them.
-#include "gpu/memory/earliest.h"
+#include "net/packet/earliest.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace infold::gpu {
+namespace infold::net {
 namespace {
 
 TEST(Earliest, OfNothingIsNever) {
@@ -33,4 +33,4 @@ RC_GTEST_PROP(EarliestProperty, IsTheFirstOfTheLeast, ()) {
 }
 
 }  // namespace
-}  // namespace infold::gpu
+}  // namespace infold::net
