@@ -40,7 +40,7 @@ Link::Link(Network& network, const Setup& setup)
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   if (mixed_)
     tails_ =
-        std::make_unique<RingBuffer<sim::Time>[]>(static_cast<std::size_t>(setup.channels * setup.inputs));
+        std::make_unique<sim::RingBuffer<sim::Time>[]>(static_cast<std::size_t>(setup.channels * setup.inputs));
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire(setup.type).largest_packet());
@@ -75,7 +75,7 @@ bool Link::join_train(Packet& last, const Packet& more) const {
 }
 
 sim::Time Link::take_tail(std::uint8_t channel, std::uint32_t input) {
-  RingBuffer<sim::Time>& tails = tails_[channel * static_cast<std::size_t>(setup_.inputs) + input];
+  sim::RingBuffer<sim::Time>& tails = tails_[channel * static_cast<std::size_t>(setup_.inputs) + input];
   const sim::Time at = tails.front();
   tails.pop();
   return at;

@@ -289,7 +289,7 @@ class alignas(64) Link final : public sim::Handler {
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;
   sim::Random chance_;
-  std::unique_ptr<RingBuffer<sim::Time>[]> tails_;  // by channel and input, beside its queue; only if mixed
+  std::unique_ptr<sim::RingBuffer<sim::Time>[]> tails_;  // by channel and input, beside its queue; only if mixed
   Setup setup_;
 };
 
