@@ -148,7 +148,7 @@ class alignas(64) Network {
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
     packets_delivered_ += packet.packets;
     payload_received_[index_of(packet.destination)] += packet.payload;
-    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed);
+    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed, events_.now());
   }
 
   // For the units of switches. What they send is there from packet.arrives on, which is at least
@@ -165,7 +165,7 @@ class alignas(64) Network {
   }
   /// The place that a packet handed to a unit had in the buffer of `in` is free from `at` on.
   void release(const Packet& packet, Link& in, sim::Time at) {
-    in.buffer_left(packet.channel, wire(in.type()).of(packet), at);
+    in.buffer_left(packet.channel, wire(in.type()).of(packet), at, events_.now());
   }
   Link& link(LinkId id) const { return *links_[id]; }
   const InNetwork& in_network() const { return in_network_; }
@@ -204,10 +204,10 @@ class alignas(64) Network {
     packets_delivered_ += packet.packets;
     if (packet.destination >= gpus_) {
       units_[unit_index(packet.destination)]->expect(packet, in);
-      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives);
+      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
     } else {
       endpoints_[index_of(packet.destination)]->expect(packet);
-      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives);
+      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
     }
   }
   /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first
