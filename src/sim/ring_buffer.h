@@ -12,9 +12,7 @@ template <class T>
 class RingBuffer {
  public:
   bool empty() const { return count_ == 0; }
-  bool full() const { return count_ == capacity_; }
   std::uint32_t size() const { return count_; }
-  std::uint32_t capacity() const { return capacity_; }
   T& front() { return slots_[first_]; }
   const T& front() const { return slots_[first_]; }
   T& back() { return (*this)[count_ - 1]; }
@@ -27,12 +25,15 @@ class RingBuffer {
     const auto more = static_cast<std::uint32_t>(--count_ != 0);
     first_ = (first_ + 1) & (capacity_ - 1) & (0U - more);
   }
+  /// Takes the newest away.
+  void pop_back() { --count_; }
   void push(const T& value) {
-    if (full()) grow();
+    if (count_ == capacity_) grow();
     slots_[(first_ + count_) & (capacity_ - 1)] = value;
     ++count_;
   }
 
+ private:
   /// Makes room for twice as many.
   [[gnu::cold, gnu::noinline]] void grow() {
     const std::uint32_t larger = capacity_ == 0 ? 2 : capacity_ * 2;  // always a power of two
@@ -43,7 +44,6 @@ class RingBuffer {
     first_ = 0;
   }
 
- private:
   std::unique_ptr<T[]> slots_;
   std::uint32_t capacity_ = 0;
   std::uint32_t first_ = 0;

@@ -4,12 +4,13 @@
 // is on its way back is kept as (time, bytes) and counted in when the sender looks: exact, and without an
 // event. Invariant: held + on the way + gathered, short of a lot + in use = size of the buffer.
 //
-// Where all packets end at the far end, their room is given back in order of arrival, and lots are made at
-// once. A chip that passes packets on gives room back in the order in which their tails leave. Its outputs
-// tell of that ahead of time, and not in that order, so lots are made when the sender looks.
+// Where all packets end at the far end, their room is given back in order of arrival. A chip that passes
+// packets on gives room back in the order in which their tails leave.
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "sim/check.h"
@@ -34,84 +35,116 @@ class Credits {
 
 /// Room that is free at the far end, or will be, of which the sender has not heard. Times are those at the
 /// far end.
+///
+/// The outputs of a chip tell ahead of time when room will be free, each in its own order. Most of what they
+/// tell comes in order of time all the same, so lots are made at once. A log keeps what is not past yet, and
+/// whatever is told out of order puts the lots behind it right.
 class alignas(64) ReturningCredits {
  public:
   ReturningCredits() = default;
-  /// So much is gathered before it is given back; 0: what is added is a lot already.
-  explicit ReturningCredits(sim::Bytes lot) : lot_(static_cast<std::int32_t>(lot.count())) {}
+  /// So much is gathered before it is given back. What is added is at most `lateness` old.
+  ReturningCredits(sim::Bytes lot, sim::Time lateness)
+      : log_(new Told[kFirstSlots]),
+        mask_(kFirstSlots - 1),
+        lot_(static_cast<std::int32_t>(lot.count())),
+        lateness_(lateness) {}
 
   /// Room for `n` bytes is free from `at` on. What is free at the same time counts as one.
-  [[gnu::always_inline]] void add(sim::Bytes n, sim::Time at) {
+  /// Requires: at >= now - lateness.
+  [[gnu::always_inline]] void add(sim::Bytes n, sim::Time at, sim::Time now) {
     const auto bytes = static_cast<std::int32_t>(n.count());
-    pending_ += bytes;
-    if (entries_.empty() || entries_.back().at < at) {
-      entries_.push({at, bytes});
-    } else {
+    // The slot behind the one that is written next stays as the last that is past.
+    if (slot(next_slot_ + 1).at >= now - lateness_) [[unlikely]]
+      enlarge();
+    if (at <= last_) [[unlikely]] {
       sort_in(bytes, at);
+      return;
     }
+    last_ = at;
+    gathered_ += bytes;
+    if (gathered_ >= lot_) close_lot(at);
+    slot(next_slot_++) = {at, bytes, gathered_};
   }
-  /// The next add would need more memory: settle() first.
-  bool full() const { return entries_.full(); }
-  /// Gathers what was free before `at`. Requires: nothing more will be added for such times.
-  void settle(sim::Time at) {
-    while (!entries_.empty() && entries_.front().at < at) gather_first();
-    if (entries_.size() * 2 > entries_.capacity()) entries_.grow();
+  /// Adds a lot that the far end has made. Requires: not before the one added last.
+  void add_lot(sim::Bytes n, sim::Time at) {
+    INFOLD_DCHECK(lots_.empty() || lots_.back().at <= at, "lots come back in order");
+    lots_.push({at, static_cast<std::int32_t>(n.count())});
   }
   /// The lots that are full at `at`. Requires: everything up to then has been added.
   sim::Bytes collect(sim::Time at) {
-    while (!entries_.empty() && entries_.front().at <= at) gather_first();
-    const sim::Bytes lots{full_lots_};
-    pending_ -= full_lots_;
-    full_lots_ = 0;
-    return lots;
+    std::int64_t sum = 0;
+    for (; !lots_.empty() && lots_.front().at <= at; lots_.pop()) sum += lots_.front().bytes;
+    collected_ = at;
+    return sim::Bytes{sum};
   }
   /// When the next lot will be full, as far as is known; Time::never() if none will.
-  sim::Time next() {
-    next_ = sim::Time::never();
-    std::int32_t sum = gathered_;
-    for (std::uint32_t i = 0; i < entries_.size() && next_ == sim::Time::never(); ++i) {
-      sum += entries_[i].bytes;
-      if (sum >= lot_) next_ = entries_[i].at;
-    }
-    return next_;
+  sim::Time next() { return next_ = first_lot(); }
+  /// A lot is full before next(), which was asked for the last time.
+  bool is_sooner() const { return first_lot() < next_; }
+  sim::Bytes total() const {
+    std::int64_t sum = gathered_;
+    for (std::uint32_t i = 0; i < lots_.size(); ++i) sum += lots_[i].bytes;
+    return sim::Bytes{sum};
   }
-  /// Room that is free from `at` on may fill a lot before next(), which was asked for the last time.
-  bool may_be_sooner(sim::Time at) const { return at < next_ && pending_ >= lot_; }
-  sim::Bytes total() const { return sim::Bytes{pending_}; }
 
   /// A packet waits for credits that no lot on its way brings, or not for certain: whoever frees room must
   /// see to it that the link wakes in time. (It stands here, where that one looks anyway.)
   bool waiting = false;
 
  private:
-  struct Entry {
+  static constexpr std::uint32_t kFirstSlots = 4;
+  struct Lot {
     sim::Time at;
     std::int32_t bytes = 0;
   };
-  void gather_first() {
-    gathered_ += entries_.front().bytes;
-    entries_.pop();
-    if (gathered_ < lot_) return;
-    full_lots_ += gathered_;
+  struct Told {
+    sim::Time at = sim::Time::ps(std::numeric_limits<std::int64_t>::min());
+    std::int32_t bytes = 0;
+    std::int32_t gathered = 0;  ///< with it, short of a lot
+  };
+  Told& slot(std::uint32_t i) { return log_[i & mask_]; }
+  sim::Time first_lot() const { return lots_.empty() ? sim::Time::never() : lots_.front().at; }
+  void close_lot(sim::Time at) {
+    lots_.push({at, gathered_});
     gathered_ = 0;
   }
   [[gnu::noinline]] void sort_in(std::int32_t bytes, sim::Time at) {
-    std::uint32_t i = entries_.size();
-    while (i > 0 && entries_[i - 1].at > at) --i;
-    if (i > 0 && entries_[i - 1].at == at) {
-      entries_[i - 1].bytes += bytes;
-      return;
+    std::uint32_t i = next_slot_;
+    while (slot(i - 1).at > at) --i;
+    if (slot(i - 1).at == at && at > collected_) {
+      slot(--i).bytes += bytes;
+    } else {
+      for (std::uint32_t j = next_slot_++; j != i; --j) slot(j) = slot(j - 1);
+      slot(i) = {at, bytes, 0};
     }
-    entries_.push({at, bytes});
-    for (std::uint32_t j = entries_.size() - 1; j > i; --j) std::swap(entries_[j], entries_[j - 1]);
+    while (!lots_.empty() && lots_.back().at >= at) lots_.pop_back();
+    gathered_ = slot(i - 1).gathered;
+    for (; i != next_slot_; ++i) {
+      gathered_ += slot(i).bytes;
+      if (gathered_ >= lot_) close_lot(slot(i).at);
+      slot(i).gathered = gathered_;
+    }
+  }
+  /// Makes the log twice as long.
+  [[gnu::cold, gnu::noinline]] void enlarge() {
+    const std::uint32_t slots = mask_ + 1;
+    std::unique_ptr<Told[]> log(new Told[std::size_t{2} * slots]);
+    for (std::uint32_t i = 0; i < slots; ++i) log[i] = slot(next_slot_ + i);
+    log_ = std::move(log);
+    mask_ = 2 * slots - 1;
+    next_slot_ = slots;
   }
 
-  sim::RingBuffer<Entry> entries_;  // in order of time
+  std::unique_ptr<Told[]> log_;  // a ring in order of time; what was never told is before all time
+  std::uint32_t mask_ = 0;
+  std::uint32_t next_slot_ = 0;
   std::int32_t lot_ = 0;
-  std::int32_t gathered_ = 0;   // out of the entries, and short of a lot
-  std::int32_t full_lots_ = 0;  // out of the entries, and to be collected
-  std::int32_t pending_ = 0;    // all of it
+  std::int32_t gathered_ = 0;           // short of a lot
+  sim::Time last_ = sim::Time::ps(-1);  // of what was told so far
+  sim::Time lateness_;
   sim::Time next_ = sim::Time::never();
+  sim::Time collected_ = sim::Time::ps(-1);
+  sim::RingBuffer<Lot> lots_;
 };
 
 /// The far side: what has been freed there and is not yet a lot.

@@ -39,12 +39,17 @@ Link::Link(Network& network, const Setup& setup)
   INFOLD_CHECK(setup.channels <= kMostChannels, "a link has at most kMostChannels virtual channels");
   INFOLD_CHECK(setup.inputs < 0xffff, "inputs are counted in 16 bits");
   if (mixed_)
-    tails_ =
-        std::make_unique<sim::RingBuffer<sim::Time>[]>(static_cast<std::size_t>(setup.channels * setup.inputs));
+    tails_ = std::make_unique<sim::RingBuffer<sim::Time>[]>(
+        static_cast<std::size_t>(setup.channels * setup.inputs));
   for (std::size_t c = 0; c < static_cast<std::size_t>(setup.channels); ++c) {
     channels_[c] = Channel(setup.buffer, setup.inputs);
     freed_[c] = FreedSpace(setup.buffer, network.wire(setup.type).largest_packet());
-    if (setup.passes_on) returning_[c] = ReturningCredits(freed_[c].lot());
+    if (setup.passes_on) {
+      // Switches tell beforehand when room is free. GPUs take packets in a latency after their arrival at the
+      // latest.
+      returning_[c] =
+          ReturningCredits(freed_[c].lot(), setup.to < network.gpus() ? setup.latency : sim::Time{});
+    }
   }
 }
 
@@ -85,7 +90,7 @@ sim::Time Link::take_tail(std::uint8_t channel, std::uint32_t input) {
 void Link::return_credits(std::uint8_t channel) {
   FreedSpace& freed = freed_[channel];
   ReturningCredits& returning = returning_[channel];
-  returning.add(freed.bytes(), freed.at());
+  returning.add_lot(freed.bytes(), freed.at());
   const sim::Time known = freed.at() + setup_.latency;
   freed.take();
   if (returning.waiting) {
@@ -99,12 +104,6 @@ void Link::wake_for_credits(std::uint8_t channel) {
   const sim::Time full = returning_[channel].next();
   if (full == sim::Time::never()) return;
   wake_at(sim::max(full + setup_.latency, slips(channel) ? slip_from_ : busy_until_));
-}
-
-/// Endpoints take packets in a latency after their arrival at the latest, and all others tell beforehand when
-/// room is free: what the sender could have known before now is complete.
-void Link::settle(std::uint8_t channel) {
-  returning_[channel].settle(network_.events().now() - setup_.latency);
 }
 
 void Link::handle(std::uint32_t /*event*/) {
@@ -323,7 +322,7 @@ template <Link::Mode mode, Link::Near near>
       if (mixed_) end = sim::max(end, take_tail(index, in->far_input_));
       in->drain_.use_until(end);
     }
-    in->buffer_left(packet.channel, held, end);
+    in->buffer_left(packet.channel, held, end, network_.events().now());
   }
   if (mode == Mode::kPackets) {
     busy_until_ = end;

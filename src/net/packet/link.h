@@ -100,20 +100,19 @@ class alignas(64) Link final : public sim::Handler {
 
   /// A packet that ended at the far GPU has left its port's buffer at `at`, now or later, as have those that
   /// came before it; the news needs the link's latency to get back.
-  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at, sim::Time now) {
     if (passes_on_) {
-      buffer_left(channel, wire, freed_[channel].in_order(at));
+      buffer_left(channel, wire, freed_[channel].in_order(at), now);
     } else if (freed_[channel].add(wire, at)) {
       return_credits(channel);
     }
   }
   /// A packet goes on from the far chip, whose buffer its tail leaves at `at`, now or later.
-  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at,
+                                          sim::Time now) {
     ReturningCredits& returning = returning_[channel];
-    if (returning.full()) [[unlikely]]
-      settle(channel);
-    returning.add(wire, at);
-    if (returning.waiting && returning.may_be_sooner(at)) wake_for_credits(channel);
+    returning.add(wire, at, now);
+    if (returning.waiting && returning.is_sooner()) wake_for_credits(channel);
   }
 
   /// The tail of the packet that was accepted last on that input and channel is there at `at`: it leaves no
@@ -239,7 +238,6 @@ class alignas(64) Link final : public sim::Handler {
   bool send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input);
   void return_credits(std::uint8_t channel);
   void wake_for_credits(std::uint8_t channel);
-  void settle(std::uint8_t channel);
   sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
   std::int64_t draw_distance();
@@ -289,7 +287,8 @@ class alignas(64) Link final : public sim::Handler {
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;
   sim::Random chance_;
-  std::unique_ptr<sim::RingBuffer<sim::Time>[]> tails_;  // by channel and input, beside its queue; only if mixed
+  std::unique_ptr<sim::RingBuffer<sim::Time>[]>
+      tails_;  // by channel and input, beside its queue; only if mixed
   Setup setup_;
 };
 

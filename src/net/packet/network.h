@@ -94,7 +94,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   }
   void release(const Packet& packet, LinkId in, sim::Time at) override {
     Link& link = *links_[in];
-    link.buffer_left(packet.channel, wire(link.type()).of(packet), at);
+    link.buffer_left(packet.channel, wire(link.type()).of(packet), at, events_.now());
   }
 
   /// For the tests.
@@ -105,7 +105,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
     packets_delivered_ += packet.packets;
     payload_received_[index_of(packet.destination)] += packet.payload;
-    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed);
+    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed, events_.now());
   }
 
   // For the links.
@@ -141,10 +141,10 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
     packets_delivered_ += packet.packets;
     if (packet.destination >= gpus_) {
       units_[unit_index(packet.destination)]->expect(packet, in.id());
-      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives);
+      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
     } else {
       endpoints_[index_of(packet.destination)]->expect(packet);
-      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives);
+      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
     }
   }
   /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first

@@ -120,9 +120,7 @@ class FastWorld final : public World {
   void unit_send_routed(const Packet& packet, NodeId chip) override {
     network_.unit_send_routed(packet, chip);
   }
-  void release(const Packet& packet, LinkId in, sim::Time at) override {
-    network_.release(packet, in, at);
-  }
+  void release(const Packet& packet, LinkId in, sim::Time at) override { network_.release(packet, in, at); }
   bool run() {
     loads_.begin(*this);
     events_.run();
