@@ -1,5 +1,5 @@
 // What the network does with the packets of a switch's unit: when they leave, and what it tells the unit.
-#include "net/packet/switch_unit.h"
+#include "net/switch_unit.h"
 
 #include "traffic_help.h"
 
@@ -17,8 +17,8 @@ class FakeUnit final : public SwitchUnit {
     Packet packet;
   };
   explicit FakeUnit(sim::EventQueue& events) : events_(events) {}
-  void arrive(const Packet& packet, Link&) override { arrived.push_back({events_.now(), packet}); }
-  void expect(const Packet& packet, Link&) override { expected.push_back({packet.arrives, packet}); }
+  void arrive(const Packet& packet, LinkId) override { arrived.push_back({events_.now(), packet}); }
+  void expect(const Packet& packet, LinkId) override { expected.push_back({packet.arrives, packet}); }
   void departed(const Packet& packet, sim::Time end) override { left.push_back({end, packet}); }
 
   std::vector<Told> arrived;
@@ -51,7 +51,7 @@ struct UnitScene {
     p.packets = static_cast<std::uint16_t>(packets);
     p.destination = 1;
     p.arrives = at;
-    network.unit_send(p, *out);
+    network.unit_send(p, out->id());
   }
   std::vector<std::uint32_t> order_of_arrival() const {
     std::vector<std::uint32_t> flows;
@@ -106,7 +106,7 @@ TEST_P(PacketsOfUnits, KeepTheirPlaceInTheBufferUntilItReleasesThem) {
   EXPECT_EQ(scene.unit.arrived[0].at, 40_ps * (64 + 16) + 150_ns) << "whole, behind the switch's pipeline";
   EXPECT_FALSE(scene.network.quiet());
   for (Link* in : scene.network.links()) {
-    if (in->from() == 0) scene.network.release(scene.unit.arrived[0].packet, *in, scene.events.now());
+    if (in->from() == 0) scene.network.release(scene.unit.arrived[0].packet, in->id(), scene.events.now());
   }
   EXPECT_TRUE(scene.network.quiet());
 }

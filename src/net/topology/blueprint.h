@@ -21,6 +21,7 @@ constexpr std::size_t index_of(NodeId node) {
 }
 
 using LinkId = std::uint32_t;
+inline constexpr LinkId kNoLink = 0xffff'ffff;
 
 /// One physical cable: a link in each direction. Link 2i runs a to b, link 2i+1 runs b to a, for cable i.
 struct Cable {

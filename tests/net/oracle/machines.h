@@ -62,7 +62,7 @@ class MachineDrawer {
     }
     sim::EventQueue events;
     const Routes routes = routes_of(b);
-    const sim::Bytes fits = Network(events, b, routes, m.spec, true).max_burst();
+    const sim::Bytes fits = Network(events, b, routes, m.spec, true).traits().max_burst;
     m.most = sim::min(fits, payload * 24).count();
     if (units_ == Units::kEverySwitch) {
       const std::int64_t packet = (m.in_network.payload + largest_header(b)).count();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net/packet/packet.h"
-#include "net/packet/switch_unit.h"
+#include "net/switch_unit.h"
 #include "net/topology/blueprint.h"
 #include "net/topology/routes.h"
 #include "sim/units.h"
