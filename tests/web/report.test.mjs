@@ -41,7 +41,7 @@ async function open(file, {width = 1400, colorScheme = "light", frames = true} =
 /** What a figure draws beside axes, grid and text: shapes in a colour of the palette. */
 const countMarks = (figure) =>
   figure.evaluate((root) => {
-    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#7f7f7f", "#440154", "#fde725"]; // and the ends of a heat map
+    const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#7f7f7f", "rgb(68, 1, 84)"]; // and the dark end of a heat map
     const has = (e, name) => palette.includes((e.getAttribute(name) ?? "").toLowerCase());
     return [...root.querySelectorAll(".chart svg path, .chart svg rect")].filter((e) => has(e, "fill") || has(e, "stroke")).length;
   });
