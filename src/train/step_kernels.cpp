@@ -1,6 +1,9 @@
 // Turns the descriptions of a plan into kernels of the GPU.
 #include "train/step_kernels.h"
 
+#include <algorithm>
+#include <ranges>
+
 #include <utility>
 
 namespace infold::train {
@@ -100,6 +103,14 @@ void StepKernels::add(const Streaming& s) {
   }
   if (shape.passes.size() > 1) shape.residency = gpu::Residency::kTogether;
   kernels_.add(shape);
+}
+
+double StepKernels::share_ended() const {
+  const auto ops = first_.size() - 1;
+  const auto all = std::views::iota(std::size_t{0}, ops);
+  const auto ended = std::ranges::partition_point(
+      all, [this](std::size_t op) { return op_ended(static_cast<int>(op)) > sim::Time{}; });
+  return ops == 0 ? 1 : static_cast<double>(ended - all.begin()) / static_cast<double>(ops);
 }
 
 }  // namespace infold::train

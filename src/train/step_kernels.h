@@ -32,6 +32,8 @@ class StepKernels {
   sim::Time op_ended(int op) const {
     return kernels_[first_[static_cast<std::size_t>(op) + 1] - 1].ended_at();
   }
+  /// The share of its ops that have ended, for a progress bar. Requires: they run in one stream.
+  double share_ended() const;
 
  private:
   void add(const MatMul& m);

@@ -75,6 +75,8 @@ class GpuStep final : public sim::Handler {
   const train::StepKernels& kernels() const { return kernels_; }
   /// The same: all that was in its stream, in the order of time.
   std::vector<RanKernel> ran() const;
+  /// Of its kernels, about, those that have ended.
+  double share() const { return kernels_.share_ended(); }
   bool done() const { return optimizing_ && core_.dispatcher().idle(); }
 
  private:

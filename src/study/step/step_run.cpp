@@ -17,6 +17,8 @@ namespace infold::study {
 
 namespace {
 
+/// Of the bar, about, that the step without communication takes.
+constexpr double kAloneShare = 0.15;
 constexpr std::uint64_t kStepEventsPerLook = 1 << 17;  // events between two looks at the user
 
 /// Nobody listens to a GPU that reduces nothing.
@@ -47,11 +49,30 @@ sim::Result<AloneResult> run_alone(const StepJob& job, const train::Plan& plan,
   step.start(sim::Time{});
   step.optimize();
   while (!core.dispatcher().idle()) {
-    if (keep_going && !keep_going(0)) return sim::interrupted();
+    if (keep_going && !keep_going(kAloneShare * step.share())) return sim::interrupted();
     if (!events.run(kStepEventsPerLook) && !core.dispatcher().idle())
       return sim::deadlock(core.dispatcher().who_waits());
   }
   return AloneResult{step.times(), events.handled()};
+}
+
+/// What the buckets send, about where they are not known in advance: a ring sends its data twice.
+sim::Bytes bytes_to_send(const BucketSchedule& schedule, const BucketPrograms& programs, sim::Bytes all) {
+  if (!schedule.in_advance) return all * 2;
+  sim::Bytes sum;
+  for (const train::Bucket& b : schedule.buckets) sum += bytes_sent(programs[b.bytes].program);
+  return sum;
+}
+
+/// How much of a step is done, for a progress bar: half of it is computing, which takes about as long as
+/// alone, and half is sending.
+double share_of(gpu::Machine& machine, const StepTimes& alone, sim::Bytes to_send) {
+  std::uint64_t sent = 0;
+  for (int g = 0; g < machine.gpus(); ++g)
+    sent += machine.network().payload_sent(static_cast<net::NodeId>(g));
+  const double computed = machine.events().now().in_s() / std::max(alone.backward_ended.in_s(), 1e-12);
+  const double moved = static_cast<double>(sent) / std::max(1.0, static_cast<double>(to_send.count()));
+  return (std::min(computed, 1.0) + std::min(moved, 1.0)) / 2;
 }
 
 /// Reserved SMs are a way to share them.
@@ -174,7 +195,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   const bool copied = !schedule.in_advance || std::any_of(schedule.buckets.begin(), schedule.buckets.end(),
                                                           [](const auto& b) { return b.copied; });
   if (copied) result.memory.gradients += all;
-  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory); !fits)
+  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.recipe, job.ignore_memory); !fits)
     return sim::fail_as(std::move(fits));
 
   const CollectiveJob collective{
@@ -212,8 +233,10 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   std::optional<StepTrace> trace;
   if (job.trace) trace.emplace(simulated, plan, machine, step);
   step.start();
+  const sim::Bytes to_send = bytes_to_send(schedule, programs, all * simulated.gpus);
   while (machine.events().run(kStepEventsPerLook)) {
-    if (keep_going && !keep_going(step.share())) return sim::interrupted();
+    const double share = share_of(machine, result.alone.times, to_send);
+    if (keep_going && !keep_going(kAloneShare + (1 - kAloneShare) * share)) return sim::interrupted();
   }
   if (!step.done()) return sim::deadlock(step.who_waits());
   if (trace) result.trace = trace->finish();
