@@ -65,7 +65,11 @@ void add_collective_effects(CLI::App& c, const BenchArguments& a, Effects& effec
 
 /// The options of which a program in a file takes the place.
 void add_program_effects(CLI::App& c, const BenchArguments& a, Effects& effects) {
-  for (const char* name : {"--algo", "--engine", "--tune", "--tuning"}) {
+  for (const char* name : {"--minbytes", "--maxbytes", "--stepfactor", "--stepbytes"}) {
+    effects.only(
+        c.get_option(name), [&a] { return a.program.empty(); }, "with --program: the file says the size");
+  }
+  for (const char* name : {"--algo", "--engine", "--proto", "--tune", "--tuning"}) {
     effects.only(
         c.get_option(name), [&a] { return a.program.empty(); }, "with --program, which brings its own steps");
   }

@@ -36,9 +36,8 @@ struct BenchArguments {
   int iterations = 1;
   int groups = 1;
   int concurrent = 1;
-  int channels = 0;       ///< 0: as many as the system has
-  std::string program;    ///< file of a program; empty: the algorithms compile one
-  bool own_sizes = true;  ///< of -b and -e; false: a program runs with the size that its file says
+  int channels = 0;     ///< 0: as many as the system has
+  std::string program;  ///< file of a program; empty: the algorithms compile one
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
   std::string protocols = "auto";

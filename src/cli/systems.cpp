@@ -43,7 +43,7 @@ sim::Result<sim::Bytes> parse_size_with_unit(std::string_view option, const std:
   // Nobody means a bucket of 50 bytes, but it is the 50 of many a framework's MB.
   constexpr sim::Bytes kSurely = sim::Bytes::kib(64);
   const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
-  if (bare && *parsed < kSurely) {
+  if (bare && *parsed > sim::Bytes{} && *parsed < kSurely) {
     return sim::fail(fmt::format("{}: {} is a number of bytes; say what is meant, e.g. {}MiB or {}B", option,
                                  text, text, text));
   }

@@ -59,10 +59,10 @@ std::string host_text(const BenchReport& report) {
     ++rows;
   }
   if (rows == 0) return {};
+  const std::string sizes = most > sim::Bytes{} ? fmt::format(" (up to {} B)", most.count()) : std::string();
   return fmt::format(
-      "# host: {} of {} rows (up to {} B) take as long as the host needs to enqueue a collective "
-      "(gpu.host_enqueue)\n",
-      rows, report.rows.size(), most.count());
+      "# host: {} of {} rows{} take as long as the host needs to enqueue a collective (gpu.host_enqueue)\n",
+      rows, report.rows.size(), sizes);
 }
 
 /// How collectives that ran at once shared the machine; empty for one.

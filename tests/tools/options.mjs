@@ -5,13 +5,14 @@
 import {execFile} from "node:child_process";
 import {existsSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
 import {availableParallelism, tmpdir} from "node:os";
-import {join} from "node:path";
+import {join, resolve as absolute} from "node:path";
 
-const [infold] = process.argv.slice(2);
-if (!infold) {
+const [program] = process.argv.slice(2);
+if (!program) {
   console.error("usage: options.mjs <infold>");
   process.exit(2);
 }
+const infold = absolute(program);
 const scratch = mkdtempSync(join(tmpdir(), "infold-options-"));
 process.on("exit", () => rmSync(scratch, {recursive: true, force: true}));
 const file = (name, text) => {
@@ -69,12 +70,12 @@ const kernelOptions = (kernel, own) => ({
   "-d,--dtype": kernel === "copy" ? {base: own, refused: "-d fp32"} : {base: own, with: "-d tf32"},
   "--gpu": {base: own, with: "--gpu v100", refusedToo: "--gpu v100 --system hgx-h100"},
   "--system": {base: own, with: "--system hgx-h100"},
-  "--beside": {base: own, with: "--beside all_reduce"},
+  "--beside": {base: own, with: small},
   "--beside-size": {base: `${own} ${small}`, with: "", against: `${own} --beside all_reduce --beside-size 64K`, refusedIn: own, refused: "--beside-size 1M"},
   "--algo": {base: `${own} ${small}`, with: "--algo tree", refusedIn: own, refused: "--algo tree"},
   "--proto": {base: `${own} ${small}`, with: "--proto simple", refusedIn: own, refused: "--proto ll"},
   "--beside-engine": {base: `${own} ${small}`, with: "--beside-engine dma", refusedIn: own, refused: "--beside-engine dma"},
-  "--burst": {base: `${own} --beside all_reduce --beside-size 16M`, with: "--burst 1", refusedIn: own, refused: "--burst 1"},
+  "--burst": {base: `${own} --beside all_reduce --beside-size 2M`, with: "--burst 1", refusedIn: own, refused: "--burst 1"},
   "--coll-channels": {base: `${own} ${small}`, with: "--coll-channels 4", refusedIn: own, refused: "--coll-channels 4", refusedToo: `--coll-channels 4 --beside-engine dma ${small}`},
   "--priority": {base: "bench gemm -m 4096 -n 4096 -k 256 --beside all_reduce --size 256K --json --no-timing", with: "--priority -5", refusedIn: own, refused: "--priority -5"},
   "--without": {base: `${own} ${small}`, with: "--without hbm,l2,sm", refusedIn: own, refused: "--without sm", refusedToo: `${small} --without link`},
@@ -97,12 +98,12 @@ const stepOptions = (command, several) => {
     "--model": {base: `${command} --batch 8 --gpus 2 --json --no-timing --model lenet`, against: `${command} --batch 8 --gpus 2 --json --no-timing --model mlp`, with: ""},
     "--batch": {base, against: base.replace("--batch 8", "--batch 16"), with: ""},
     "--accumulate": {base, with: "--accumulate 2"},
-    "--seq": {base: `${command} --model transformer-big --batch 1 --gpus 2 --json --no-timing${several ? " --algo ring" : ""}`, with: "--seq 16", refusedIn: base, refused: "--seq 16"},
+    "--seq": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 32${several ? " --algo ring" : ""}`, against: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "", refusedIn: base, refused: "--seq 16"},
     "-g,--gpus": {base, against: base.replace("--gpus 2", "--gpus 4"), with: ""},
     "-d,--dtype": {base, with: "-d fp32"},
     "--fusion": {base, with: "--fusion fused"},
     "--optimizer": {base, with: "--optimizer adam"},
-    "--ignore-memory": {base: `${command} --model lenet --batch 4096 --gpus 2 --json --no-timing --set gpu.hbm.capacity=64MiB`, with: "--ignore-memory"},
+    "--ignore-memory": {base: `${command} --model lenet --batch 4096 --gpus 2 --json --no-timing --set gpu.hbm.capacity=64MiB${several ? " --algo ring" : ""}`, with: "--ignore-memory"},
     "--sync": together({base, with: "--sync per-tensor"}),
     "--bucket": together({base, with: "--bucket 16KiB", refusedToo: "--sync horovod --bucket 16KiB", refusedThree: "--bucket 50"}),
     "--first-bucket": together({base, with: "--first-bucket 16KiB", refusedToo: "--sync per-tensor --first-bucket 16KiB"}),
@@ -120,7 +121,7 @@ const stepOptions = (command, several) => {
     "--without": together({base, with: "--without sm,l2,hbm", refusedToo: "--without link"}),
     "--skew": together({base, with: "--skew 50us"}),
     "--seed": {base: `${base} --skew 50us`, with: "--seed 7", refusedIn: base, refused: "--seed 7"},
-    "--burst": together({base: `${command} --model mlp --batch 8 --gpus 2 --json --no-timing${several ? " --algo ring" : ""}`, with: "--burst 1"}),
+    "--burst": together({base, with: "--burst 4KiB"}),
     "--fold": together({base: `${command} --model lenet --batch 8 --gpus 8 --json --no-timing${several ? " --algo ring" : ""}`, with: "--fold on", refusedIn: base}),
     "--set": {base, with: "--set fabric.link.latency=9us", refusedToo: "--set fabric.link.latncy=1us"},
     ...output(base),
@@ -163,10 +164,10 @@ const table = {
     "-n,--iters": {base: B, with: "-n 2"},
     "--groups": {base: B, with: "--groups 2"},
     "--concurrent": {base: B, with: "--concurrent 2"},
-    "--program": {base: "bench --json --no-timing", with: `--program ${tree}`, refusedToo: `--program ${tree} --algo ring`},
+    "--program": {base: "bench --json --no-timing", with: `--program ${tree}`, refusedToo: `--program ${tree} --algo ring`, refusedThree: `--program ${tree} -b 8K -e 16K -f 2`},
     "--system": {base: B, with: "--system hgx-h100"},
     "--algo": {base: B, with: "--algo tree", refusedIn: "bench", refused: `--program ${tree} --algo ring`},
-    "--proto": {base: B, with: "--proto simple"},
+    "--proto": {base: B, with: "--proto simple", refusedIn: "bench", refused: `--program ${tree} --proto ll`},
     "--engine": {base: B, with: "--engine dma", refusedToo: `${inNetwork} --what-if inc --engine dma`},
     "--channels": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--channels 2", refusedToo: "--engine ace --channels 2"},
     "--what-if": {base: `${B} ${inNetwork}`, with: "--what-if inc"},
@@ -304,6 +305,7 @@ for (const [command, options] of await commandsOf("")) {
   }
 }
 const total = work.length;
+if (total === 0) failures.push("the help lists no options");
 await Promise.all(Array.from({length: availableParallelism()}, async () => {
   while (work.length > 0) await work.shift()();
 }));

@@ -258,7 +258,6 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit, Effects& effe
   add_bench_kernels(*command, typed, exit, effects);
   command->callback([args, command, &exit] {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
-    args->own_sizes = command->count("-b") + command->count("-e") > 0;
     exit = bench_command(*args);
   });
 }
