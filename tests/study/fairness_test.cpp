@@ -27,7 +27,8 @@ TEST(Fairness, OfOneAfterTheOtherIsNothing) {
 }
 
 TEST(Fairness, SaysHowMuchLaterTheLastEnded) {
-  EXPECT_NEAR(fairness_of({sim::Time::us(8), sim::Time::us(10), sim::Time::us(9)}).last_after_first, 0.25, 1e-12);
+  EXPECT_NEAR(fairness_of({sim::Time::us(8), sim::Time::us(10), sim::Time::us(9)}).last_after_first, 0.25,
+              1e-12);
   EXPECT_EQ(fairness_of({sim::Time::us(8)}).last_after_first, 0);
 }
 

@@ -60,7 +60,8 @@ TEST(Learn, WeightsThatOverflowAreToldWithWhatHelps) {
   job.steps = 200;
   const auto outcome = run(job, {});
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().message.find("take a smaller --rate"), std::string::npos) << outcome.error().message;
+  EXPECT_NE(outcome.error().message.find("take a smaller --rate"), std::string::npos)
+      << outcome.error().message;
 }
 
 TEST(Learn, TheLossGoesDown) {
