@@ -21,7 +21,7 @@ const file = (name, text) => {
 };
 
 /** What repeats an option's value says nothing of its effect. */
-const echoes = new Set(["dtype", "op", "shape", "sms_taken", "sms_reserved", "optimizer", "fusion", "sync", "overlap", "seed"]);
+const echoes = new Set(["dtype", "op", "shape", "sms_taken", "sms_reserved", "optimizer", "recompute", "fusion", "sync", "overlap", "seed"]);
 function withoutEchoes(value) {
   if (Array.isArray(value)) return value.map(withoutEchoes);
   if (value === null || typeof value !== "object") return value;
@@ -103,6 +103,7 @@ const stepOptions = (command, several) => {
     "-d,--dtype": {base, with: "-d fp32"},
     "--fusion": {base, with: "--fusion fused"},
     "--optimizer": {base, with: "--optimizer adam"},
+    "--recompute": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "--recompute full", refusedIn: base, refused: "--recompute full"},
     "--ignore-memory": {base: `${command} --model lenet --batch 4096 --gpus 2 --json --no-timing --set gpu.hbm.capacity=64MiB${several ? " --algo ring" : ""}`, with: "--ignore-memory"},
     "--sync": together({base, with: "--sync per-tensor"}),
     "--bucket": together({base, with: "--bucket 16KiB", refusedToo: "--sync horovod --bucket 16KiB", refusedThree: "--bucket 50"}),
