@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/effects.h"
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
 #include "cli/outcome.h"
@@ -68,17 +69,17 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("'{}' was not expected{}{}", extras.front(), config::did_you_mean(option, views), help);
 }
 
-void add_commands(CLI::App& app, const std::string& typed, int& exit) {
-  add_bench(app, typed, exit);
-  add_train(app, typed, exit);
-  add_compare(app, typed, exit);
-  add_explain(app, typed, exit);
+void add_commands(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {
+  add_bench(app, typed, exit, effects);
+  add_train(app, typed, exit, effects);
+  add_compare(app, typed, exit, effects);
+  add_explain(app, typed, exit, effects);
   add_study(app, typed, exit);
   add_sweep(app, typed, exit);
   add_learn(app, exit);
   add_validate(app, typed, exit);
   add_check(app, exit);
-  add_program(app, exit);
+  add_program(app, exit, effects);
   add_list(app, exit);
   add_describe(app, exit);
 }
@@ -96,7 +97,9 @@ sim::Status check_words(const std::vector<std::string>& words) {
   int exit = kDone;
   CLI::App app{"infold", "infold"};
   app.require_subcommand(1);
-  add_commands(app, "", exit);
+  // Whether options have an effect may depend on what a sweep adds to these words, so a point tells.
+  Effects effects;
+  add_commands(app, "", exit, effects);
   app.parse_complete_callback([] { throw Understood{}; });
   std::vector<std::string> backwards(words.rbegin(), words.rend());  // in the order that CLI11 expects
   try {
@@ -156,10 +159,12 @@ int run(int argc, char** argv) {
       "  infold list systems\n"
       "  infold describe system dgx-a100\n"
       "Exit codes: 0 done, 1 the simulation failed, 2 bad input, 130 interrupted.");
-  add_commands(app, typed_again(argc, argv), exit);
+  Effects effects;
+  add_commands(app, typed_again(argc, argv), exit, effects);
   if (is_unknown_command(app, argc, argv)) return kBadInput;
-  app.parse_complete_callback([&app] {
+  app.parse_complete_callback([&app, &effects] {
     if (auto given = check_options(app); !given) throw Refused{std::move(given.error())};
+    if (auto used = effects.check(); !used) throw Refused{std::move(used.error())};
     if (auto safe = check_files(app); !safe) throw Refused{std::move(safe.error())};
   });
   try {

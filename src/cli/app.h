@@ -13,6 +13,8 @@ class App;
 
 namespace infold::cli {
 
+class Effects;
+
 inline constexpr std::string_view kVersion = "0.1.0";
 
 /// Exit codes that scripts rely on.
@@ -27,17 +29,18 @@ enum Exit : int {
 int run(int argc, char** argv);
 
 /// Each of these adds its command to `app`. The command stores its exit code in `exit` when it is called.
-/// `typed` is the command line, for reports that say how they were made.
-void add_bench(CLI::App& app, const std::string& typed, int& exit);
+/// `typed` is the command line, for reports that say how they were made. `effects` learns when options have
+/// an effect that have none in some modes of the command.
+void add_bench(CLI::App& app, const std::string& typed, int& exit, Effects& effects);
 /// The kernels that bench can time.
-void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit);
+void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit, Effects& effects);
 void add_check(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
-void add_program(CLI::App& app, int& exit);
+void add_program(CLI::App& app, int& exit, Effects& effects);
 void add_describe(CLI::App& app, int& exit);
-void add_train(CLI::App& app, const std::string& typed, int& exit);
-void add_compare(CLI::App& app, const std::string& typed, int& exit);
-void add_explain(CLI::App& app, const std::string& typed, int& exit);
+void add_train(CLI::App& app, const std::string& typed, int& exit, Effects& effects);
+void add_compare(CLI::App& app, const std::string& typed, int& exit, Effects& effects);
+void add_explain(CLI::App& app, const std::string& typed, int& exit, Effects& effects);
 void add_study(CLI::App& app, const std::string& typed, int& exit);
 void add_sweep(CLI::App& app, const std::string& typed, int& exit);
 void add_learn(CLI::App& app, int& exit);

@@ -124,8 +124,7 @@ sim::Status pick_delays(const BenchArguments& args, BenchOptions& o) {
 
 /// "plane:2@20us" or "link:2@20us".
 sim::Status pick_fault(const BenchArguments& args, BenchOptions& o) {
-  if (args.fail.empty())
-    return args.fallback.empty() ? sim::Status{} : sim::fail("--fallback: nothing fails (--fail)");
+  if (args.fail.empty()) return {};
   const std::string& text = args.fail;
   const std::size_t colon = text.find(':');
   const std::size_t at = text.find('@');
@@ -208,6 +207,9 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
        "who carries it out: sm (workgroups), dma (copy engines) or ace (accelerator), or several with "
        "commas")
       ->capture_default_str();
+  c.add_option("--channels", a.channels, "workgroups of a collective on each GPU (default: the system's)")
+      ->check(CLI::Range(1, 256));
+  add_what_if_argument(c, a.what_if);
   c.add_option(
        "--burst", a.burst,
        "packets that travel as one: auto, 1 (packet by packet), or up to so many bytes, 512 B to 32 KiB, "

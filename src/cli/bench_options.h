@@ -8,6 +8,7 @@
 
 #include "cli/page.h"
 #include "cli/trace_file.h"
+#include "cli/what_if.h"
 #include "coll/algo/algorithms.h"
 #include "coll/dtype.h"
 #include "sim/result.h"
@@ -18,6 +19,8 @@ class App;
 }
 
 namespace infold::cli {
+
+class Effects;
 
 /// The options as typed.
 struct BenchArguments {
@@ -33,6 +36,7 @@ struct BenchArguments {
   int iterations = 1;
   int groups = 1;
   int concurrent = 1;
+  int channels = 0;     ///< 0: as many as the system has
   std::string program;  ///< file of a program; empty: the algorithms compile one
   std::string systems = "dgx-a100";
   std::string algorithms = "ring";
@@ -52,6 +56,7 @@ struct BenchArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  WhatIf what_if;
   PageArguments page;
   TraceArguments trace;
 };
@@ -74,6 +79,8 @@ struct BenchOptions {
 };
 
 void add_bench_arguments(CLI::App& command, BenchArguments& args);
+/// When they have an effect (cli/effects.h).
+void add_bench_effects(CLI::App& command, const BenchArguments& args, Effects& effects);
 
 /// The same for what these options say (study::whole_elements).
 sim::Bytes whole_elements(const BenchOptions& options, sim::Bytes bytes, int ranks);

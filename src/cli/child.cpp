@@ -63,10 +63,14 @@ bool read_some(Descriptor& from, std::string& to) {
   ::_exit(kFailed);
 }
 
-/// The first line of what a child complained of, without the program's name.
-std::string complaint_in(const std::string& err) {
+/// The first line of what a child complained of, without the program's name. Lines of progress are none.
+std::string complaint_in(std::string_view err) {
   constexpr std::string_view kOwn = "infold: ";
-  std::string line = err.substr(0, err.find('\n'));
+  while (err.starts_with("# ")) {
+    const std::size_t end = err.find('\n');
+    err = end == std::string_view::npos ? std::string_view{} : err.substr(end + 1);
+  }
+  std::string line(err.substr(0, err.find('\n')));
   return line.starts_with(kOwn) ? line.substr(kOwn.size()) : line;
 }
 

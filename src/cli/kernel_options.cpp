@@ -71,8 +71,8 @@ sim::Status conv(const KernelArguments& a, KernelOptions& o) {
 sim::Status copy(const KernelArguments& a, KernelOptions& o) {
   study::CopyKernel c;
   if (auto e = pick("engine", a.engine, c.by); !e) return e;
-  const auto parsed = config::parse_size(a.size);
-  if (!parsed) return sim::fail(sim::prefixed("--size", parsed.error()));
+  const auto parsed = parse_size_with_unit("--size", a.size);
+  if (!parsed) return sim::fail(parsed.error());
   c.bytes = *parsed;
   if (c.bytes < sim::Bytes{1} || c.bytes > sim::Bytes::gib(1024))
     return sim::fail(fmt::format("--size: {} is not between 1 B and 1 TiB", a.size));
@@ -142,11 +142,12 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
     c.add_flag("--backward", a.backward, "gradients instead of results");
   }
   c.add_option("-d,--dtype", a.dtype, "fp16, bf16, tf32, fp32 or fp8")->capture_default_str();
-  c.add_option("--gpu", a.gpu, "preset or file (default: a100-80, or the system's with --beside)");
+  c.add_option("--gpu", a.gpu, "preset or file (default: the system's, or a100-80)");
   c.add_option("--beside", a.beside, "run a collective over all GPUs of a system meanwhile, e.g. all_reduce");
   c.add_option(kernel == "copy" ? "--beside-size" : "--size,--beside-size", a.beside_size, "its size")
       ->capture_default_str();
-  c.add_option("--system", a.system, "with --beside: preset or file")->capture_default_str();
+  c.add_option("--system", a.system,
+               "preset or file: the kernel runs on its GPUs (default with --beside: dgx-a100)");
   c.add_option("--algo", a.algorithm, "with --beside: algorithm, or auto")->capture_default_str();
   c.add_option("--proto", a.protocol, "with --beside: simple, ll, ll128 or auto")->capture_default_str();
   c.add_option("--beside-engine", a.beside_engine, "with --beside: who carries it out: sm, dma or ace")
@@ -161,6 +162,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
       ->check(CLI::Range(-100, 100));
   c.add_option("--without", a.without,
                "with --beside: give kernel and collective their own of sm, l2, hbm or link, e.g. sm,hbm");
+  add_what_if_argument(c, a.what_if);
   c.add_option("--sms-taken", a.sms_taken, "SMs that somebody else holds while the kernel runs")
       ->check(CLI::Range(0, 4096));
   c.add_option("--sms-reserved", a.sms_reserved, "SMs that the kernel must leave to collectives")
@@ -191,6 +193,10 @@ sim::Result<gpu::Contention> understand_contention(const std::string& without) {
       return sim::fail(fmt::format("--without: there is no '{}'{}; there is {}", name,
                                    config::did_you_mean(name, names), fmt::join(names, ", ")));
     }
+  }
+  if (shared.sm && shared.l2 && shared.hbm) {
+    return sim::fail(
+        "--without: 'link' alone has no effect: kernels send nothing over links, so nobody shares them");
   }
   return shared;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/page.h"
+#include "cli/what_if.h"
 #include "sim/result.h"
 #include "study/kernel/kernel_run.h"
 
@@ -15,6 +16,8 @@ class App;
 }
 
 namespace infold::cli {
+
+class Effects;
 
 /// The options as typed. One struct serves all kernels: each kernel adds the options it has.
 struct KernelArguments {
@@ -38,13 +41,14 @@ struct KernelArguments {
   std::string beside;
   std::string beside_size = "64M";
   std::string beside_engine = "sm";
-  std::string system = "dgx-a100";
+  std::string system;  ///< empty: dgx-a100 with --beside
   std::string algorithm = "ring";
   std::string protocol = "auto";
   std::string burst = "auto";
   int coll_channels = 0;  ///< 0: as many as the system has
   int priority = 0;
   std::string without;
+  WhatIf what_if;
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
@@ -53,6 +57,9 @@ struct KernelArguments {
 
 /// Adds the options of one kernel ("gemm"), and those that all kernels have.
 void add_kernel_arguments(CLI::App& command, const std::string& kernel, KernelArguments& args);
+
+/// When these options have an effect (cli/effects.h).
+void add_kernel_effects(CLI::App& command, const KernelArguments& args, Effects& effects);
 
 /// The options as understood.
 struct KernelOptions {

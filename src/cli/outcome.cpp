@@ -12,24 +12,28 @@ namespace infold::cli {
 
 namespace {
 
-/// What was typed may hold anything, and is repeated in messages.
-int complain_in_one_line(std::string line) {
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  complain(line + '\n');
+int complain_in_one_line(const std::string& line) {
+  complain(printable(line) + '\n');
   return kBadInput;
 }
 
 int report_deadlock(const sim::Error& error, const std::string& label) {
   constexpr std::size_t kMost = 40;
   const std::vector<std::string>& waiting = error.details;
-  complain(fmt::format("infold: {}{}{}\n", label, label.empty() ? "" : ": ", error.message));
-  for (std::size_t i = 0; i < waiting.size() && i < kMost; ++i) complain(fmt::format("  {}\n", waiting[i]));
+  complain_in_one_line(fmt::format("infold: {}{}{}", label, label.empty() ? "" : ": ", error.message));
+  for (std::size_t i = 0; i < waiting.size() && i < kMost; ++i)
+    complain_in_one_line(fmt::format("  {}", waiting[i]));
   if (waiting.size() > kMost) complain(fmt::format("  ... and {} more\n", waiting.size() - kMost));
   return kFailed;
 }
 
 }  // namespace
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
 
 int bad_input(const std::string& message) {
   return complain_in_one_line(fmt::format("infold: {}", message));

@@ -7,6 +7,9 @@
 
 namespace infold::cli {
 
+/// A name for a line that people read. What was typed may hold anything, such as what moves a cursor.
+std::string printable(std::string text);
+
 /// Prints one line of complaint to standard error, and returns the exit code for it.
 int bad_input(const std::string& message);
 

@@ -24,36 +24,67 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0), next_(Clock::now() + std::chrono::seconds(1)) {}
+Progress::Progress()
+    : terminal_(isatty(STDERR_FILENO) != 0),
+      drawer_([this](const std::stop_token& stop) { keep_drawing(stop); }) {}
+
+Progress::~Progress() {
+  clear();
+}
 
 void Progress::show(const std::string& what, double share) {
-  if (!terminal_) return;
-  const Clock::time_point now = Clock::now();
+  const std::lock_guard lock(mutex_);
   share = std::clamp(share, 0.0, 1.0);
-  if (share < last_) {
-    begun_ = now;
+  if (!busy_ || share < share_) {
+    begun_ = Clock::now();
     first_ = share;
   }
-  last_ = share;
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
-  constexpr int kWidth = 30;
-  const int filled = static_cast<int>(share * kWidth);
-  complain(fmt::format("\r\033[K{} [{:=<{}}{: <{}}] {:.{}f} %", what, "", filled, "", kWidth - filled,
-                       share * 100, share < 0.1 ? 2 : 0));
-  // The first moments of a run say little about the rest.
-  const std::chrono::duration<double> spent = now - begun_;
-  if (share > first_ && spent > std::chrono::seconds(2))
-    complain(fmt::format(", {} left", duration(spent.count() / (share - first_) * (1 - share))));
-  std::fflush(stderr);
-  shown_ = true;
+  busy_ = true;
+  share_ = share;
+  what_ = what;
 }
 
 void Progress::clear() {
-  if (!shown_) return;
-  complain("\r\033[K");
+  const std::lock_guard lock(mutex_);
+  busy_ = false;
+  if (drawn_) {
+    complain("\r\033[K");
+    std::fflush(stderr);
+  }
+  drawn_ = false;
+}
+
+void Progress::keep_drawing(const std::stop_token& stop) {
+  const auto often = terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000);
+  std::unique_lock lock(mutex_);
+  // What is over within a second needs no line.
+  wake_.wait_for(lock, stop, terminal_ ? std::chrono::milliseconds(1000) : often, [] { return false; });
+  while (!stop.stop_requested()) {
+    if (busy_) draw_line(Clock::now());
+    wake_.wait_for(lock, stop, often, [] { return false; });
+  }
+}
+
+std::string Progress::left(Clock::time_point now) const {
+  // The first moments of a run say little about the rest.
+  const std::chrono::duration<double> spent = now - begun_;
+  if (share_ <= first_ || spent < std::chrono::seconds(2)) return {};
+  return fmt::format(", {} left", duration(spent.count() / (share_ - first_) * (1 - share_)));
+}
+
+void Progress::draw_line(Clock::time_point now) {
+  const std::string percent = fmt::format("{:.{}f} %", share_ * 100, share_ < 0.1 ? 2 : 0);
+  if (!terminal_) {
+    complain(fmt::format("# {}: {} after {}{}\n", what_, percent,
+                         duration(std::chrono::duration<double>(now - begun_).count()), left(now)));
+    return;
+  }
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(share_ * kWidth);
+  complain(fmt::format("\r\033[K{} [{:=<{}}{: <{}}] {}{}", what_, "", filled, "", kWidth - filled, percent,
+                       left(now)));
   std::fflush(stderr);
-  shown_ = false;
+  drawn_ = true;
 }
 
 }  // namespace infold::cli

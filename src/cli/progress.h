@@ -1,32 +1,45 @@
-// A progress line on a terminal, for everything that takes more than a second. It prints nothing anywhere
-// else.
+// A progress line on a terminal, for everything that takes more than a second. Anywhere else, a line on
+// standard error every ten seconds, which begins with '# '.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 namespace infold::cli {
 
 class Progress {
  public:
   Progress();
-  ~Progress() { clear(); }
+  ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// A share that is smaller than the previous one begins a new task.
   void show(const std::string& what, double share);
-  /// Removes the line, so that other output can be printed.
+  /// Removes the line, so that other output can be printed. Nothing is shown until the next show().
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Draws again and again, also while nothing is reported.
+  void keep_drawing(const std::stop_token& stop);
+  std::string left(Clock::time_point now) const;
+  void draw_line(Clock::time_point now);
+
   bool terminal_;
-  bool shown_ = false;
-  Clock::time_point next_;
-  Clock::time_point begun_;  // when the share was first_
-  double first_ = 1;
-  double last_ = 1;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable_any wake_;
+  bool busy_ = false;   // between show() and clear()
+  bool drawn_ = false;  // on the terminal
+  std::string what_;
+  double share_ = 1;
+  double first_ = 1;         // the share that the task began with,
+  Clock::time_point begun_;  // and when
+  std::jthread drawer_;      // last: it uses all above
 };
 
 }  // namespace infold::cli

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "config/catalog.h"
 #include "config/yaml/overrides.h"
+#include "config/yaml/units.h"
 #include "study/check.h"
 
 namespace infold::cli {
@@ -34,6 +35,19 @@ std::string refuse_no_seed(const std::string& typed) {
   const auto [stopped, error] = std::from_chars(typed.data(), end, value);
   return error == std::errc{} && stopped == end ? ""
                                                 : fmt::format("'{}' is not a whole number from 0 on", typed);
+}
+
+sim::Result<sim::Bytes> parse_size_with_unit(std::string_view option, const std::string& text) {
+  const auto parsed = config::parse_size(text);
+  if (!parsed) return sim::fail(sim::prefixed(option, parsed.error()));
+  // Nobody means a bucket of 50 bytes, but it is the 50 of many a framework's MB.
+  constexpr sim::Bytes kSurely = sim::Bytes::kib(64);
+  const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
+  if (bare && *parsed > sim::Bytes{} && *parsed < kSurely) {
+    return sim::fail(fmt::format("{}: {} is a number of bytes; say what is meant, e.g. {}MiB or {}B", option,
+                                 text, text, text));
+  }
+  return *parsed;
 }
 
 void print(std::string_view text) {
@@ -65,11 +79,12 @@ sim::Result<study::SystemPtr> load_one_system(const std::string& name, const std
   return std::move(systems->front());
 }
 
-sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets) {
-  auto gpu = config::load_gpu(name);
-  if (!gpu) return gpu;
-  study::SystemSpec system;  // --set's paths are those of a system
-  system.machine.gpu = std::move(*gpu);
+namespace {
+
+/// `--set` on a GPU: its paths are those of a system.
+sim::Result<gpu::GpuSpec> with_sets(gpu::GpuSpec gpu, const std::vector<std::string>& sets) {
+  study::SystemSpec system;
+  system.machine.gpu = std::move(gpu);
   for (const std::string& assignment : sets) {
     if (auto applied = config::apply_override(system, assignment); !applied)
       return sim::fail_as(std::move(applied));
@@ -79,6 +94,20 @@ sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<st
     }
   }
   return std::move(system.machine.gpu);
+}
+
+}  // namespace
+
+sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets) {
+  auto gpu = config::load_gpu(name);
+  if (!gpu) return gpu;
+  return with_sets(std::move(*gpu), sets);
+}
+
+sim::Result<gpu::GpuSpec> load_gpu_of(const std::string& system, const std::vector<std::string>& sets) {
+  auto loaded = load_one_system(system, {});
+  if (!loaded) return sim::fail_as(std::move(loaded));
+  return with_sets((*loaded)->machine.gpu, sets);
 }
 
 }  // namespace infold::cli

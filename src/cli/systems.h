@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/units.h"
 #include "study/prepared_system.h"
 
 namespace infold::cli {
@@ -19,11 +20,18 @@ sim::Result<study::SystemPtr> load_one_system(const std::string& name, const std
 /// The same for one GPU; `--set` then takes its paths only, "gpu.…".
 sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<std::string>& sets);
 
+/// The same for the GPU of a system.
+sim::Result<gpu::GpuSpec> load_gpu_of(const std::string& system, const std::vector<std::string>& sets);
+
 /// Splits "a,b,c" into its parts.
 std::vector<std::string> split(const std::string& list);
 
 /// For options: refuses a value that is not a whole number of 64 bits (CLI11 takes "-1" for a large one).
 std::string refuse_no_seed(const std::string& typed);
+
+/// The size that an option was given, which must have a unit where a bare number of bytes is surely not
+/// meant.
+sim::Result<sim::Bytes> parse_size_with_unit(std::string_view option, const std::string& text);
 
 /// Prints results to standard output. Failures are noticed once, when the program ends (app.cpp).
 void print(std::string_view text);

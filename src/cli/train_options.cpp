@@ -16,6 +16,7 @@
 #include "config/catalog.h"
 #include "config/study_file.h"
 #include "config/yaml/units.h"
+#include "study/hypothetical.h"
 
 namespace infold::cli {
 
@@ -23,8 +24,8 @@ namespace {
 
 sim::Status pick_size(std::string_view option, const std::string& text, sim::Bytes& value) {
   if (text.empty()) return {};
-  const auto parsed = config::parse_size(text);
-  if (!parsed) return sim::fail(sim::prefixed(option, parsed.error()));
+  const auto parsed = parse_size_with_unit(option, text);
+  if (!parsed) return sim::fail(parsed.error());
   value = *parsed;
   if (value < sim::Bytes{1} || value > sim::Bytes::gib(1024))
     return sim::fail(fmt::format("{}: {} is not between 1 B and 1 TiB", option, text));
@@ -115,6 +116,7 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")->capture_default_str();
   c.add_option("--channels", a.channels, "workgroups of a collective on each GPU (default: the system's)")
       ->check(CLI::Range(1, 256));
+  add_what_if_argument(c, a.what_if);
   c.add_option("--priority", a.priority, "of the collectives' stream; compute has 0")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
@@ -187,6 +189,11 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
     return sim::fail(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system->name, gpus));
   job.gpus = args.gpus > 0 ? args.gpus : gpus;
   if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
+  for (const study::Method& method : setup->methods) {
+    if (job.gpus == 1) break;
+    auto built = study::check_built(*setup->system, method.algorithm, args.what_if.inc());
+    if (!built) return sim::fail_as(std::move(built));
+  }
   auto model = config::load_model(args.model);
   if (!model) return sim::fail_as(std::move(model));
   setup->model = std::move(*model);
@@ -217,7 +224,8 @@ report::StepLabel label_of(const TrainArguments& args, const TrainSetup& setup) 
           .recompute = args.recompute,
           .sync = args.sync,
           .overlap = setup.job.overlap,
-          .method = setup.job.method};
+          .method = setup.job.method,
+          .built = setup.system->machine.inc.unit};
 }
 
 }  // namespace infold::cli

@@ -9,6 +9,7 @@
 
 #include "cli/page.h"
 #include "cli/trace_file.h"
+#include "cli/what_if.h"
 #include "report/step_report.h"
 #include "sim/result.h"
 #include "study/step/step_run.h"
@@ -21,6 +22,8 @@ class App;
 }
 
 namespace infold::cli {
+
+class Effects;
 
 /// The options as typed.
 struct TrainArguments {
@@ -59,6 +62,7 @@ struct TrainArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  WhatIf what_if;
   PageArguments page;
   TraceArguments trace;
 };
@@ -78,6 +82,8 @@ struct TrainSetup {
 
 /// `several`: for a command that runs several algorithms, on several threads.
 void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
+/// When they have an effect (cli/effects.h).
+void add_train_effects(CLI::App& command, const TrainArguments& args, Effects& effects);
 
 sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args);
 

@@ -17,7 +17,6 @@ namespace infold::config {
 
 namespace {
 
-constexpr YamlLimits kLimits{.children = 100'000, .nodes = 2'000'000, .brackets = 1'000'000};
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 constexpr int kMostLists = 100'000;
 
@@ -95,7 +94,7 @@ class ProgramReader {
 
   void read() {
     MapReader map(root_, "", reading_);
-    for (const char* told : {"schema", "command", "algo", "system"}) map.scalar(told);
+    for (const char* told : {"schema", "command", "kind", "algo", "system"}) map.scalar(told);
     coll::Program& p = out_.program;
     needs(map, "collective");
     map.field("collective", p.collective, "");
@@ -191,7 +190,7 @@ Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
 sim::Result<ProgramFile> load_program(const std::string& file) {
   auto source = read_source(file, kLargestProgram);
   if (!source) return sim::fail(at(file, {}, source.error().message));
-  auto tree = parse_yaml(source->text, file, kLimits);
+  auto tree = parse_yaml(source->text, file, kProgramLimits);
   if (!tree) return sim::fail_as(std::move(tree));
   ReadContext reading;
   reading.file = file;

@@ -7,10 +7,12 @@
 
 #include "coll/program/program.h"
 #include "config/yaml/position.h"
+#include "config/yaml/yaml_tree.h"
 
 namespace infold::config {
 
 inline constexpr std::size_t kLargestProgram = std::size_t{16} << 20;
+inline constexpr YamlLimits kProgramLimits{.children = 100'000, .nodes = 2'000'000, .brackets = 1'000'000};
 
 struct ProgramFile {
   coll::Program program;

@@ -28,6 +28,20 @@ sim::Result<Source> find_study(std::string_view name) {
   return sim::fail(fmt::format("unknown study {}{}", quote(name), hint));
 }
 
+std::vector<PresetInfo> list_shipped(std::string_view kind) {
+  std::vector<PresetInfo> out;
+  for (const embedded::File& f : embedded::studies()) {
+    const auto root = parse_yaml(std::string(f.text), std::string(f.path));
+    if (!root) continue;  // a test reads them all
+    const YamlNode* of = root->find("kind");
+    const YamlNode* summary = root->find("summary");
+    if (of == nullptr || of->text != kind) continue;
+    out.push_back(
+        {std::string(f.path.substr(0, f.path.rfind('.'))), summary == nullptr ? "" : summary->text});
+  }
+  return out;
+}
+
 sim::Status check_kind(const YamlNode& root, std::string_view wanted, const std::string& file) {
   const YamlNode* kind = root.find("kind");
   if (kind == nullptr || kind->kind != YamlNode::Kind::kScalar || kind->text == wanted) return {};

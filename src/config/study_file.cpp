@@ -134,6 +134,8 @@ sim::Result<StudyFile> load_study(std::string_view name_or_file) {
   reader.words("kind", kLongestLine, kind);
   reader.words("name", kLongestLine, study.name);
   reader.words("summary", kLongestLine, study.summary);
+  std::string what_if;
+  reader.words("what_if", kLongestLine, what_if);
   const YamlNode* methods = reader.take("methods");
   const YamlNode* cases = reader.take("cases");
   const YamlNode* windows = reader.take("windows");
@@ -141,6 +143,10 @@ sim::Result<StudyFile> load_study(std::string_view name_or_file) {
   need(root, {"kind", "methods"}, reading);
   if (root.kind == YamlNode::Kind::kMap && cases == nullptr && windows == nullptr)
     reading.complain(root.at, "there is nothing to do: neither 'cases' nor 'windows'");
+  study.what_if_inc = what_if == "inc";
+  if (!what_if.empty() && !study.what_if_inc)
+    reading.complain(root.find("what_if")->at,
+                     fmt::format("what_if: there is no {}; there is inc", quote(what_if)));
   read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);

@@ -33,6 +33,7 @@ struct StudyFile {
   std::string name;
   std::string summary;
   std::vector<study::Method> methods;
+  bool what_if_inc = false;  ///< its switches reduce, whatever the systems have
   std::vector<StudyCase> cases;
   std::vector<StudyWindow> windows;
 };

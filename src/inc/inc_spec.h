@@ -62,10 +62,23 @@ constexpr std::span<const sim::Named<Levels>> names_of(Levels) {
   return kLevelsNames;
 }
 
+/// What the switches of a machine can do. The other parameters say how, if they can or are taken to.
+enum class Unit { kNone, kNvls, kProposed };
+inline constexpr std::array kUnitNames = {
+    sim::Named{Unit::kNone, "none", "switches pass packets on and reduce nothing"},
+    sim::Named{Unit::kNvls, "nvls", "switches sum and multicast what SMs ask for, as NVLink SHARP"},
+    sim::Named{Unit::kProposed, "proposed",
+               "a design that is not built: switches also sum what collective engines push or ask for"},
+};
+constexpr std::span<const sim::Named<Unit>> names_of(Unit) {
+  return kUnitNames;
+}
+
 struct IncSpec {
   static constexpr std::string_view kAbout =
       "The unit of a switch that reduces and multicasts; its tables and ALUs are per port.";
   static constexpr std::string_view kAlsoCalled = "reduction-unit";
+  Unit unit = Unit::kNone;
   sim::Bytes table_bytes = 4_KiB;
   int table_entries = 0;
   sim::Bandwidth alu_rate = 25_GBps;
@@ -87,6 +100,7 @@ struct IncSpec {
 
   template <class V>
   void visit(V& v) {
+    v.field("unit", unit, "which reductions the switches of this machine can do; others need --what-if inc");
     v.field("table_bytes", table_bytes, sim::between(16_B, 64_MiB),
             "room for partial sums in the table of one port");
     v.field("table_entries", table_entries, sim::between(0, 1 << 20),

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "study/collective/fairness.h"
 
@@ -35,14 +37,44 @@ std::string fault_text(const BenchRow& row) {
                      f.finished_by->name);
 }
 
+/// Which rows are of machines that do not exist; empty if all do.
+std::string hypothetical_text(const BenchReport& report) {
+  std::vector<std::string> which;
+  for (const BenchRow& row : report.rows) {
+    std::string name = fmt::format("{} on {}", row.algo, row.system);
+    if (row.hypothetical && std::find(which.begin(), which.end(), name) == which.end())
+      which.push_back(std::move(name));
+  }
+  if (which.empty()) return {};
+  return fmt::format("# hypothetical: {}: its switches are not built to do this\n", fmt::join(which, ", "));
+}
+
+/// Up to which size the host is slower than the collective; empty if it nowhere is.
+std::string host_text(const BenchReport& report) {
+  sim::Bytes most;
+  std::size_t rows = 0;
+  for (const BenchRow& row : report.rows) {
+    if (!row.result.host_bound) continue;
+    most = sim::max(most, row.bytes);
+    ++rows;
+  }
+  if (rows == 0) return {};
+  const std::string sizes = most > sim::Bytes{} ? fmt::format(" (up to {} B)", most.count()) : std::string();
+  return fmt::format(
+      "# host: {} of {} rows{} take as long as the host needs to enqueue a collective (gpu.host_enqueue)\n",
+      rows, report.rows.size(), sizes);
+}
+
 /// How collectives that ran at once shared the machine; empty for one.
 std::string at_once_text(const study::CollectiveResult& r) {
   if (r.ends.empty()) return {};
   const study::Fairness f = study::fairness_of(r.ends);
-  return fmt::format(
-      "# {} at once: {:.2f} GB/s of busbw together; the slowest had at least {:.1f} % of the fastest's share "
-      "(Jain's index {:.4f})\n",
-      r.ends.size(), r.busbw_gbps * static_cast<double>(r.ends.size()), f.least * 100, f.jain);
+  // Among many the ends alone say nothing about how little the slowest had when the first was through.
+  const std::string share =
+      f.least > 0 ? fmt::format("the slowest had at least {:.1f} % of the fastest's share", f.least * 100)
+                  : fmt::format("the last ended {:.1f} % later than the first", f.last_after_first * 100);
+  return fmt::format("# {} at once: {:.2f} GB/s of busbw together; {} (Jain's index {:.4f})\n", r.ends.size(),
+                     r.busbw_gbps * static_cast<double>(r.ends.size()), share, f.jain);
 }
 
 /// Systems of different sizes, each used as a whole: no single number describes all of them.
@@ -96,6 +128,8 @@ std::string bench_footer(const BenchReport& report) {
   if (wrong > 0) text += fmt::format("# {} values are WRONG\n", wrong);
   text += fmt::format("# Avg bus bandwidth    : {:.3f}\n", mean);
   if (chosen) text += "# auto: algo or proto, where not named, was chosen for each size\n";
+  text += hypothetical_text(report);
+  text += host_text(report);
   if (report.auto_loss && report.auto_loss->share > 0) {
     text += fmt::format("# auto would take at most {:.1f} % longer than the best (at {} B)\n",
                         report.auto_loss->share * 100, report.auto_loss->bytes.count());
@@ -160,8 +194,11 @@ std::string bench_json(const BenchReport& report) {
       results.back()["fairness"] = {
           {"total_busbw_gbps", rounded(r.busbw_gbps * static_cast<double>(r.ends.size()))},
           {"least_share", rounded(f.least)},
+          {"last_after_first", rounded(f.last_after_first)},
           {"jain", rounded(f.jain)}};
     }
+    if (r.host_bound) results.back()["host_bound"] = true;
+    if (r.in_network) results.back()["hypothetical"] = row.hypothetical;
     if (r.in_network)
       results.back()["inc"] = {{"table_peak_entries", r.in_network->table_peak_entries},
                                {"stalls", r.in_network->stalls},

@@ -19,6 +19,7 @@ struct BenchRow {
   int gpus = 0;
   sim::Bytes bytes;
   std::int64_t count = 0;             ///< elements, counted as in nccl-tests
+  bool hypothetical = false;          ///< the switches of the system can not do what the algorithm asks for
   std::optional<double> estimate_us;  ///< the estimate that auto would have chosen by
   std::string fault;                  ///< as typed, if a part of the fabric fails
   study::CollectiveResult result;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "report/json.h"
 #include "report/step_json.h"
@@ -38,6 +40,9 @@ std::string compare_text(const CompareReport& report) {
   text +=
       fmt::format("  repaired: the part of overlapped ring's slow-down of backward ({:.1f} %) that is gone\n",
                   report.result.ring_slowdown * 100);
+  std::vector<study::Method> methods;
+  for (const study::CompareRow& row : rows) methods.push_back(row.method);
+  text += hypothetical_text(report.label, methods);
   text += "  ideal: overlapped, with SMs, cache and memory of its own for each\n";
   if (report.wall_s) text += fmt::format("  simulated in {:.2f} s\n", *report.wall_s);
   return text;
@@ -68,14 +73,18 @@ std::string explain_text(const ExplainReport& report) {
   std::string text = fmt::format("{}\n\n", title(report.label, e.result.passes));
   text += fmt::format("  backward alone    {:>10.3f} ms\n  backward          {:>10.3f} ms  {:+.2f} %\n\n",
                       ms(e.result.alone.times.backward()), ms(e.result.backward), e.slowdown * 100);
-  const double whole = std::max(std::abs(e.slowdown), 1e-9);
+  // The whole is 30 characters wide, or less where a part is so much longer that it would not fit a line.
+  constexpr double kWidth = 30;
+  double whole = std::max(std::abs(e.slowdown), 1e-9);
+  for (const auto& part : e.parts) whole = std::max(whole, std::abs(part.slowdown) / 2);
   for (const auto& part : e.parts) {
-    const auto width =
-        static_cast<std::size_t>(std::lround(std::min(std::abs(part.slowdown) / whole, 2.0) * 30));
+    const auto width = static_cast<std::size_t>(std::lround(std::abs(part.slowdown) / whole * kWidth));
     text += fmt::format("  {:<12} {:>+8.2f} %  {}\n", sim::name_of(part.cause), part.slowdown * 100,
                         std::string(width, part.slowdown < 0 ? '-' : '#'));
   }
   text += fmt::format("\n{}\n", study::in_words(e, name_of(report.label.method), report.sms));
+  const std::string unreal = hypothetical_text(report.label, std::span(&report.label.method, 1));
+  if (!unreal.empty()) text += "\n" + unreal;
   if (report.wall_s) text += fmt::format("\n  simulated in {:.2f} s\n", *report.wall_s);
   return text;
 }

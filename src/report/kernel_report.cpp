@@ -58,6 +58,10 @@ std::string beside_text(const BesideReport& b) {
   };
   row("kernel", r.kernel_alone, r.kernel, r.kernel_slowdown(), r.kernels);
   row("collective", r.collective_alone, r.collective, r.collective_slowdown(), r.collectives);
+  if (b.hypothetical.value_or(false)) {
+    text += fmt::format("# hypothetical: {} on {}: its switches are not built to do this\n", b.algorithm,
+                        b.system);
+  }
   return text;
 }
 
@@ -72,20 +76,22 @@ nlohmann::ordered_json beside_json(const BesideReport& b) {
                     {"l2_bytes", t.l2_read + t.l2_written},
                     {"sm_us", rounded(r.sm_time[actor].in_us())}};
   }
-  return {{"collective", b.collective},
-          {"system", b.system},
-          {"algo", b.algorithm},
-          {"proto", b.protocol},
-          {"engine", b.engine},
-          {"bytes", b.bytes.count()},
-          {"sms", r.sms},
-          {"kernel_alone_us", rounded(r.kernel_alone.in_us())},
-          {"kernel_us", rounded(r.kernel.in_us())},
-          {"collective_alone_us", rounded(r.collective_alone.in_us())},
-          {"collective_us", rounded(r.collective.in_us())},
-          {"kernel_slowdown", rounded(r.kernel_slowdown())},
-          {"collective_slowdown", rounded(r.collective_slowdown())},
-          {"actors", actors}};
+  Json json = {{"collective", b.collective},
+               {"system", b.system},
+               {"algo", b.algorithm},
+               {"proto", b.protocol},
+               {"engine", b.engine},
+               {"bytes", b.bytes.count()},
+               {"sms", r.sms},
+               {"kernel_alone_us", rounded(r.kernel_alone.in_us())},
+               {"kernel_us", rounded(r.kernel.in_us())},
+               {"collective_alone_us", rounded(r.collective_alone.in_us())},
+               {"collective_us", rounded(r.collective.in_us())},
+               {"kernel_slowdown", rounded(r.kernel_slowdown())},
+               {"collective_slowdown", rounded(r.collective_slowdown())},
+               {"actors", actors}};
+  if (b.hypothetical) json["hypothetical"] = *b.hypothetical;
+  return json;
 }
 
 }  // namespace

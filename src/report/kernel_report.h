@@ -18,6 +18,7 @@ struct BesideReport {
   std::string protocol;
   std::string engine;
   sim::Bytes bytes;
+  std::optional<bool> hypothetical;  ///< of an in-network algorithm: the switches can not do what it asks for
   study::BesideResult result;
 };
 

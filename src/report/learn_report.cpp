@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "study/collective/method.h"
+#include "study/hypothetical.h"
 
 namespace infold::report {
 
@@ -65,6 +66,8 @@ std::string learn_text(const LearnReport& r) {
   for (const LearnResult& run : r.runs) {
     text += fmt::format("  {:<18} {:<7} {:>9.2f} us {:>7.1f} %  {}\n", method_of(run),
                         sim::name_of(run.protocol), run.all_reduce.in_us(), run.accuracy * 100, verdict(run));
+    if (study::is_hypothetical(r.built, run.algorithm))
+      text += fmt::format("  {:<18} hypothetical: its switches are not built to do this\n", "");
     if (run.ranks_apart > 0)
       text += fmt::format("  {:<18} ranks differ from each other by up to {:.2g}\n", "", run.ranks_apart);
   }
@@ -88,6 +91,8 @@ std::string learn_json(const LearnReport& r) {
                     {"ranks_apart", six_digits(run.ranks_apart)},
                     {"accuracy", six_digits(run.accuracy)},
                     {"loss", six_digits(run.loss)}});
+    if (run.algorithm->in_network)
+      runs.back()["hypothetical"] = study::is_hypothetical(r.built, run.algorithm);
   }
   const Json json = {
       {"schema", 1},

@@ -14,6 +14,7 @@ struct LearnReport {
   int gpus = 0;
   int batch = 0;
   std::string dtype;
+  inc::Unit built = inc::Unit::kNone;    ///< what the switches of the system can do
   std::vector<study::LearnResult> runs;  ///< of the same training, at least one
 };
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "report/json.h"
 #include "report/step_json.h"
+#include "study/hypothetical.h"
 
 namespace infold::report {
 
@@ -70,6 +72,22 @@ std::string bucket_lines(const study::StepResult& r) {
 
 }  // namespace
 
+bool is_hypothetical(const StepLabel& label, const study::Method& method) {
+  return study::is_hypothetical(label.built, method.algorithm);
+}
+
+std::string hypothetical_text(const StepLabel& label, std::span<const study::Method> methods) {
+  std::vector<std::string> which;
+  for (const study::Method& m : methods) {
+    const std::string name = name_of(m);
+    if (is_hypothetical(label, m) && std::find(which.begin(), which.end(), name) == which.end())
+      which.push_back(name);
+  }
+  if (which.empty()) return {};
+  return fmt::format("  hypothetical: {} on {}: its switches are not built to do this\n",
+                     fmt::join(which, ", "), label.system);
+}
+
 double samples_per_s(const StepLabel& label, const study::StepResult& r) {
   return static_cast<double>(label.batch) * label.gpus * r.passes / r.step().in_s();
 }
@@ -109,6 +127,7 @@ std::string step_text(const StepReport& report) {
                       ms(r.communicating), ms(r.communicating_in_backward), r.sms);
   text += fmt::format("  {:.1f} samples/s\n\n", samples_per_s(l, r));
   text += bucket_lines(r);
+  text += hypothetical_text(l, std::span(&l.method, 1));
   text +=
       fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
                                        ? std::string("packet by packet")
@@ -137,43 +156,47 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                        {"start_ms", ms(b.start)},
                        {"end_ms", ms(b.end)}});
   }
-  return {{"system", l.system},
-          {"gpus", l.gpus},
-          {"model", l.model},
-          {"batch", l.batch},
-          {"accumulate", r.passes},
-          {"tokens", l.tokens},
-          {"dtype", l.dtype},
-          {"fusion", l.fusion},
-          {"optimizer", l.optimizer},
-          {"recompute", l.recompute},
-          {"sync", l.sync},
-          {"overlap", l.overlap},
-          {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},
-          {"engine", sim::name_of(l.method.engine)},
-          {"phases_ms",
-           {{"forward", ms(r.forward + r.alone.times.forward() * (r.passes - 1))},
-            {"backward", ms(r.backward + r.alone.times.backward() * (r.passes - 1))},
-            {"exposed_comm", ms(r.exposed)},
-            {"optimizer", ms(r.optimizer)},
-            {"step", ms(r.step())}}},
-          {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
-          {"backward_slowdown", rounded((r.backward + r.alone.times.backward() * (r.passes - 1)).in_s() /
-                                            (r.alone.times.backward() * r.passes).in_s() -
-                                        1)},
-          {"slowdown_while_communicating", rounded(r.slowdown_beside())},
-          {"comm_busy_ms", ms(r.communicating)},
-          {"comm_in_backward_ms", ms(r.communicating_in_backward)},
-          {"comm_sms", r.sms},
-          {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
-          {"burst_bytes", r.burst.count()},
-          {"gpus_simulated", r.simulated},
-          {"last_pass_ms",
-           {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
-            {"backward_end", ms(r.end - r.optimizer - r.exposed)},
-            {"optimizer_start", ms(r.end - r.optimizer)},
-            {"end", ms(r.end)}}},
-          {"buckets", buckets}};
+  Json fields = {
+      {"system", l.system},
+      {"gpus", l.gpus},
+      {"model", l.model},
+      {"batch", l.batch},
+      {"accumulate", r.passes},
+      {"tokens", l.tokens},
+      {"dtype", l.dtype},
+      {"fusion", l.fusion},
+      {"optimizer", l.optimizer},
+      {"recompute", l.recompute},
+      {"sync", l.sync},
+      {"overlap", l.overlap},
+      {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},
+      {"engine", sim::name_of(l.method.engine)},
+      {"phases_ms",
+       {{"forward", ms(r.forward + r.alone.times.forward() * (r.passes - 1))},
+        {"backward", ms(r.backward + r.alone.times.backward() * (r.passes - 1))},
+        {"exposed_comm", ms(r.exposed)},
+        {"optimizer", ms(r.optimizer)},
+        {"step", ms(r.step())}}},
+      {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
+      {"backward_slowdown", rounded((r.backward + r.alone.times.backward() * (r.passes - 1)).in_s() /
+                                        (r.alone.times.backward() * r.passes).in_s() -
+                                    1)},
+      {"slowdown_while_communicating", rounded(r.slowdown_beside())},
+      {"comm_busy_ms", ms(r.communicating)},
+      {"comm_in_backward_ms", ms(r.communicating_in_backward)},
+      {"comm_sms", r.sms},
+      {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
+      {"burst_bytes", r.burst.count()},
+      {"gpus_simulated", r.simulated},
+      {"last_pass_ms",
+       {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
+        {"backward_end", ms(r.end - r.optimizer - r.exposed)},
+        {"optimizer_start", ms(r.end - r.optimizer)},
+        {"end", ms(r.end)}}},
+      {"buckets", buckets}};
+  if (l.method.algorithm != nullptr && l.method.algorithm->in_network)
+    fields["hypothetical"] = is_hypothetical(l, l.method);
+  return fields;
 }
 
 std::string step_json(const StepReport& report) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "study/step/step_run.h"
@@ -23,6 +24,7 @@ struct StepLabel {
   std::string sync;
   bool overlap = true;
   study::Method method;
+  inc::Unit built = inc::Unit::kNone;  ///< what the switches of the system can do
 };
 
 struct StepReport {
@@ -31,6 +33,10 @@ struct StepReport {
   std::optional<double> wall_s;
 };
 
+/// Whether the switches of the system can not do what the method asks for.
+bool is_hypothetical(const StepLabel& label, const study::Method& method);
+/// "hypothetical: inc-push: ...", as a line; empty if none of the methods is.
+std::string hypothetical_text(const StepLabel& label, std::span<const study::Method> methods);
 double samples_per_s(const StepLabel& label, const study::StepResult& result);
 /// "resnet50 on 8 a100-80 of dgx-a100: batch 256 a GPU, mixed, eager, sgd"
 /// ", full recomputation", or nothing.

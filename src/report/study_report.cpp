@@ -7,6 +7,7 @@
 
 #include "report/json.h"
 #include "report/step_json.h"
+#include "study/hypothetical.h"
 
 namespace infold::report {
 
@@ -55,6 +56,9 @@ std::string case_text(const StepLabel& l, bool heavy, const OverlapCaseResult& c
     text += m.result ? case_row(l, c, name_of(m.method), *m.result, true)
                      : fmt::format("    {:<12} not on this machine: {}\n", name_of(m.method), m.refused);
   }
+  std::vector<study::Method> methods;
+  for (const auto& m : c.overlap) methods.push_back(m.method);
+  if (const std::string unreal = hypothetical_text(l, methods); !unreal.empty()) text += "  " + unreal;
   const auto* best = fastest(c);
   text += best != nullptr ? fmt::format("    fastest: overlapped {}\n", name_of(best->method))
                           : std::string("    fastest: sequential\n");
@@ -89,6 +93,9 @@ std::string window_text(const study::SizeWindow& w, const SizeWindowResult& r) {
     } else {
       text += fmt::format("    {} wins nowhere\n", name_of(row.method));
     }
+    if (study::is_hypothetical(w.system->machine.inc.unit, row.method.algorithm))
+      text +=
+          fmt::format("    {} is hypothetical: its switches are not built to do this\n", name_of(row.method));
   }
   return text + "\n";
 }
@@ -175,6 +182,9 @@ std::string study_json(const StudyReport& report) {
       Json times = Json::array();
       for (const sim::Time t : *r.times[m].result) times.push_back(rounded(t.in_us()));
       Json row = {{"method", name_of(r.times[m].method)}, {"time_us", times}};
+      const coll::Algorithm* algorithm = r.times[m].method.algorithm;
+      if (algorithm != nullptr && algorithm->in_network)
+        row["hypothetical"] = study::is_hypothetical(w.system->machine.inc.unit, algorithm);
       if (const auto wins = r.wins(m); wins && m > 0) {
         row["wins_from_bytes"] = w.sizes[wins->first].count();
         row["wins_to_bytes"] = w.sizes[wins->last].count();

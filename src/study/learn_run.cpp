@@ -1,6 +1,8 @@
 // Data-parallel gradient descent: every rank has its own weights and samples, and gets the same gradients.
 #include "study/learn_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -162,6 +164,12 @@ sim::Result<LearnResult> run(const LearnJob& job, const KeepGoing& keep_going) {
       loss += network.learn(ranks[r].weights, data.batch(step, r), gradients[r]);
     }
     result.loss.push_back(loss / static_cast<float>(data.per_step()));
+    if (!std::isfinite(loss)) {
+      return sim::fail(
+          fmt::format("in step {} the loss is no number any more: weights overflow; take a smaller --rate",
+                      step),
+          "--rate");
+    }
     auto summed = machine.add_up(gradients);
     if (!summed) return sim::fail_as(std::move(summed));
     result.all_reduce += summed->time;

@@ -152,4 +152,15 @@ void RankKernels::add(const Kernel& /*k*/, const Streaming& s) {
   kernels_.add(shape);
 }
 
+double RankKernels::share_ended() const {
+  std::size_t all = 0;
+  std::size_t over = 0;
+  for (OpId op = 0; op < static_cast<OpId>(spans_.size()); ++op) {
+    if (!has(op)) continue;
+    ++all;
+    if (ran(op)) ++over;
+  }
+  return all == 0 ? 1 : static_cast<double>(over) / static_cast<double>(all);
+}
+
 }  // namespace infold::work

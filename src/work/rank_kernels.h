@@ -35,6 +35,8 @@ class RankKernels {
   /// When its first kernel began and its last one ended. Requires: ran(op).
   sim::Time began(OpId op) const { return kernels_[span(op).first].began_at(); }
   sim::Time ended(OpId op) const { return kernels_[span(op).end - 1].ended_at(); }
+  /// Of the operations that have kernels, the share that has run: for a progress bar.
+  double share_ended() const;
 
  private:
   struct Span {

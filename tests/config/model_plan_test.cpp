@@ -7,7 +7,7 @@
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/plan.h"
-#include "train/synchroniser.h"
+#include "train/strategy/strategies.h"
 
 namespace infold::config {
 namespace {
@@ -137,13 +137,12 @@ TEST(Buckets, OfResNet50AreThoseOfPyTorch) {
   const auto model = load_model("resnet50");
   const train::Graph graph = train::build_graph(model.value()).value();
   const train::Plan plan = make_plan(graph, {.numbers = train::Numbers::kFp32});
-  std::vector<sim::Bytes> sizes;
-  for (const std::int64_t n : plan.parameter_elements) sizes.emplace_back(n * 4);
-  const auto ddp = train::make_synchroniser({}, sizes);
-  std::vector<train::ReadyGradient> ready;
-  for (const auto& r : plan.ready) ready.push_back({r.parameter, sim::Time::us(r.op)});
+  const work::Graph ddp = train::write_ddp({.plan = plan, .ranks = 2, .sync = {}}).graph;
   std::vector<std::int64_t> elements;
-  for (const auto& r : decide(*ddp, ready, false)) elements.push_back(r.bucket.bytes.count() / 4);
+  for (const work::Operation& op : ddp.operations) {
+    if (const auto* c = std::get_if<work::Collective>(&op.what))
+      elements.push_back(ddp.buffers[static_cast<std::size_t>(c->buffer)].bytes.count() / 4);
+  }
   EXPECT_EQ(elements, (std::vector<std::int64_t>{2049000, 7875584, 6563840, 6637568, 2431040}));
   // Its own order of readiness is the order of the buckets: no bucket waits for a gradient of a later one.
   for (std::size_t i = 1; i < plan.ready.size(); ++i) {

@@ -41,6 +41,12 @@ class OutputFileTest : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(OutputFileTest, HasNoNameBeforeCommitSoThatNothingIsLeftWhenTheProgramIsKilled) {
+  const auto opened = OutputFile::open(at("page.html"));
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(files(), 0U);
+}
+
 TEST_F(OutputFileTest, IsThereAfterCommitAndAlone) {
   auto opened = OutputFile::open(at("page.html"));
   OutputFile& file = opened.value();

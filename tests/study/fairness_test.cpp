@@ -26,5 +26,11 @@ TEST(Fairness, OfOneAfterTheOtherIsNothing) {
   EXPECT_NEAR(fairness_of({sim::Time::us(1), sim::Time::us(9), sim::Time::us(10)}).least, 0, 1e-12);
 }
 
+TEST(Fairness, SaysHowMuchLaterTheLastEnded) {
+  EXPECT_NEAR(fairness_of({sim::Time::us(8), sim::Time::us(10), sim::Time::us(9)}).last_after_first, 0.25,
+              1e-12);
+  EXPECT_EQ(fairness_of({sim::Time::us(8)}).last_after_first, 0);
+}
+
 }  // namespace
 }  // namespace infold::study

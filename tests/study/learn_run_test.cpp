@@ -54,6 +54,16 @@ TEST(Learn, OtherOrdersAreOffByRounding) {
   EXPECT_GT(different, 0U) << "no order but that of ranks";
 }
 
+TEST(Learn, WeightsThatOverflowAreToldWithWhatHelps) {
+  LearnJob job = learn_job(small_system(), "ring");
+  job.rate = 10;
+  job.steps = 200;
+  const auto outcome = run(job, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("take a smaller --rate"), std::string::npos)
+      << outcome.error().message;
+}
+
 TEST(Learn, TheLossGoesDown) {
   const SystemSpec system = small_system(4);
   LearnJob job = learn_job(system, "ring");

@@ -39,7 +39,7 @@ const commands = [
     "stream --op batch-norm-backward --rows 4000 --cols 64 --grid together", "attention --batch 1 --sequence 128 --backward"]
     .map((words) => ({system: "dgx-a100", on: "gpu.", words: `bench ${words} --gpu a100-80`})),
   {system: "dgx-a100", on: "", words: "bench gemm -m 256 -n 256 -k 128 --beside all_reduce --size 16K"},
-  ...["--gpus 1", "--gpus 4", "--gpus 4 --engine dma", "--gpus 4 --algo inc-push"]
+  ...["--gpus 1", "--gpus 4", "--gpus 4 --engine dma", "--gpus 4 --algo inc-push --what-if inc"]
     .map((words) => ({system: "hgx-h100", on: "", words: `train --model lenet --batch 4 --system hgx-h100 ${words}`})),
 ];
 

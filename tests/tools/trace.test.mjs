@@ -169,7 +169,7 @@ test("a training step: kernels inside phases, arrows from a gradient to its buck
 });
 
 test("in-network collectives: the switches' tables, one run after the other", async () => {
-  const {trace, spans, json} = await run("bench", "all_reduce", "-b", "64K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--algo", "inc-push,ring", "--trace-interval", "100ns");
+  const {trace, spans, json} = await run("bench", "all_reduce", "-b", "64K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--what-if", "inc", "--algo", "inc-push,ring", "--trace-interval", "100ns");
   const tables = [...trace.tracks.keys()].filter((id) => trace.path(id).endsWith("/ reduction table"));
   assert.ok(tables.length > 0);
   assert.ok(trace.events.some((e) => tables.includes(e.track) && number(e.value) > 0), "a table was in use");
@@ -179,7 +179,7 @@ test("in-network collectives: the switches' tables, one run after the other", as
 
 test("in-network collectives: what engines and workgroups do, and what they wait for", async () => {
   const on = (spans, label) => spans.filter((s) => s.path.startsWith("gpu1") && s.path.endsWith(label)).map((s) => s.name);
-  const words = ["bench", "all_reduce", "-b", "1M", "-e", "1M", "-g", "4", "--system", "hgx-h100"];
+  const words = ["bench", "all_reduce", "-b", "1M", "-e", "1M", "-g", "4", "--system", "hgx-h100", "--what-if", "inc"];
   const nvls = (await run(...words, "--algo", "nvls")).spans;
   assert.deepEqual([...new Set(on(nvls, "/ channel 0: scatter"))], ["copies in round 0"]);
   assert.deepEqual([...new Set(on(nvls, "/ channel 0: reduce"))], ["polls: has everybody staged?", "switches reduce round 0"]);

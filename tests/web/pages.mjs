@@ -10,11 +10,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export const binary = process.env.INFOLD_BINARY ?? path.join(here, "../../build/release/infold");
 const step = ["--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "512", "--bucket", "1MiB"];
 export const commands = {
-  bench: ["bench", "all_reduce", "-b", "4K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--algo", "ring,nvls,inc-push"],
+  bench: ["bench", "all_reduce", "-b", "4K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--what-if", "inc", "--algo", "ring,nvls,inc-push"],
   "bench-one-size": ["bench", "all_reduce", "-b", "64K", "-e", "64K", "--system", "dgx-a100", "--algo", "ring,tree"],
   train: ["train", ...step],
   "train-one-gpu": ["train", "--model", "lenet", "--gpus", "1"],
-  compare: ["compare", ...step, "--algo", "ring,tree,inc-push"],
+  compare: ["compare", ...step, "--what-if", "inc", "--algo", "ring,tree,inc-push"],
   explain: ["explain", ...step],
   kernel: ["bench", "gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--beside", "all_reduce", "--size", "1M", "--system", "hgx-h100"],
   validate: ["validate", path.join(here, "../cli/files/validation.yaml"), "--only", "ring", "--only", "twice"],

@@ -64,7 +64,7 @@ function left(program) {
 
 const kBatches = [224, 240, 256, 272, 288, 320];
 function byBatch(program) {
-  const runs = kBatches.map((batch) => program.json(`compare --system hgx-h100 --model mlp --batch ${batch} --dtype bf16 --algo ring,inc-push,inc-pull`).rows);
+  const runs = kBatches.map((batch) => program.json(`compare --system hgx-h100 --model mlp --batch ${batch} --dtype bf16 --what-if inc --algo ring,inc-push,inc-pull`).rows);
   return [
     ["batch", ...kBatches],
     Array(kBatches.length + 1).fill("---"),

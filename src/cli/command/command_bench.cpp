@@ -21,6 +21,7 @@
 #include "config/tuning_file.h"
 #include "report/bench_report.h"
 #include "study/collective/bench_run.h"
+#include "study/hypothetical.h"
 
 namespace infold::cli {
 
@@ -141,6 +142,7 @@ class BenchCommand {
                             .gpus = row.gpus,
                             .bytes = row.bytes,
                             .count = row.count,
+                            .hypothetical = study::is_hypothetical(*row.system, unit_of(row)),
                             .estimate_us = row.estimate_us,
                             .fault = args_.fail,
                             .result = std::move(row.result)});
@@ -149,6 +151,10 @@ class BenchCommand {
 
   static std::string_view algorithm_of(const study::BenchRow& row) {
     return row.choice.algorithm != nullptr ? row.choice.algorithm->name : "program";
+  }
+
+  inc::Unit unit_of(const study::BenchRow& row) const {
+    return row.choice.algorithm != nullptr ? row.choice.algorithm->unit : study::unit_of(*job_.each.program);
   }
 
   /// A file that can not be written does not take the others with it.
@@ -199,6 +205,24 @@ int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
   return kDone;
 }
 
+/// Whether every system has what is asked of its switches.
+sim::Status check_built(const BenchArguments& args, const BenchOptions& options,
+                        const std::vector<study::SystemPtr>& systems) {
+  std::vector<const coll::Algorithm*> algorithms = options.algorithms;
+  if (options.fault) algorithms.push_back(options.fault->fallback);
+  for (const study::SystemPtr& system : systems) {
+    if (options.program) {
+      auto built =
+          study::check_built(*system, study::unit_of(*options.program), args.program, args.what_if.inc());
+      if (!built) return built;
+    }
+    for (const coll::Algorithm* algorithm : algorithms) {
+      if (auto built = study::check_built(*system, algorithm, args.what_if.inc()); !built) return built;
+    }
+  }
+  return {};
+}
+
 int bench_command(BenchArguments& args) {
   std::optional<coll::Program> program;
   if (!args.program.empty()) {
@@ -215,29 +239,28 @@ int bench_command(BenchArguments& args) {
     options->engines = {program->engine};
     options->program = std::move(program);
   }
-  const auto systems = load_systems(args.systems, args.sets);
+  std::vector<std::string> sets = args.sets;
+  if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
+  const auto systems = load_systems(args.systems, sets);
   if (!systems) return failure(systems.error());
+  if (const auto built = check_built(args, *options, *systems); !built) return failure(built.error());
   return BenchCommand(args, *options, *systems).run();
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, const std::string& typed, int& exit) {
+void add_bench(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {
   CLI::App* command =
       app.add_subcommand("bench", "time a collective over a range of sizes, as nccl-tests does, or a kernel");
   auto args = std::make_shared<BenchArguments>();
   args->page.typed = typed;
   add_bench_arguments(*command, *args);
+  add_bench_effects(*command, *args, effects);
   command->footer(
       "Example:\n  infold bench all_reduce -b 1M -e 1G -f 2 -g 8 --system dgx-a100,hgx-h100 --algo ring");
-  add_bench_kernels(*command, typed, exit);
+  add_bench_kernels(*command, typed, exit, effects);
   command->callback([args, command, &exit] {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
-    for (const char* option : {"--algo", "--proto", "--engine", "--tune", "--tuning"}) {
-      if (args->program.empty() || command->count(option) == 0) continue;
-      exit = bad_input(fmt::format("{}: --program brings its own steps; leave it out", option));
-      return;
-    }
     exit = bench_command(*args);
   });
 }

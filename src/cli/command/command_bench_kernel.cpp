@@ -17,6 +17,7 @@
 #include "report/kernel_report.h"
 #include "study/collective/beside_run.h"
 #include "study/collective/choice.h"
+#include "study/hypothetical.h"
 
 namespace infold::cli {
 
@@ -54,6 +55,8 @@ sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args, con
     job.algorithm = choice.algorithm;
     job.protocol = choice.protocol;
   }
+  if (auto built = study::check_built(*system, job.algorithm, args.what_if.inc()); !built)
+    return sim::fail_as(std::move(built));
   return job;
 }
 
@@ -77,7 +80,10 @@ int run_beside(const KernelArguments& args, const study::SystemPtr& system, stud
                                        .protocol = std::string(sim::name_of(job.collective.protocol)),
                                        .engine = std::string(sim::name_of(job.collective.engine)),
                                        .bytes = job.collective.bytes,
+                                       .hypothetical = {},
                                        .result = *outcome};
+  if (const coll::Algorithm* algorithm = job.collective.algorithm; algorithm->in_network)
+    report.beside->hypothetical = study::is_hypothetical(system->machine.inc.unit, algorithm);
   return kDone;
 }
 
@@ -91,17 +97,18 @@ int run_kernel(const KernelArguments& args) {
   if (beside) {
     std::vector<std::string> sets = args.sets;
     if (args.coll_channels > 0) sets.push_back(fmt::format("coll.channels={}", args.coll_channels));
-    systems = load_systems(args.system, sets);
+    systems = load_systems(args.system.empty() ? "dgx-a100" : args.system, sets);
     if (!systems) return failure(systems.error());
     if (systems->size() != 1) return bad_input("--beside: one system");
-    if (args.sms_taken > 0) return bad_input("--sms-taken: with --beside the collective takes them");
     gpu = systems->front()->machine.gpu;
-    if (!args.gpu.empty() && args.gpu != gpu->name)
-      return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
+  } else if (!args.system.empty()) {
+    gpu = load_gpu_of(args.system, args.sets);
   } else {
     gpu = load_gpu(args.gpu.empty() ? "a100-80" : args.gpu, args.sets);
-    if (!gpu) return failure(gpu.error());
   }
+  if (!gpu) return failure(gpu.error());
+  if (!args.system.empty() && !args.gpu.empty() && args.gpu != gpu->name)
+    return bad_input(fmt::format("--gpu: the GPU of {} is {}, not {}", args.system, gpu->name, args.gpu));
 
   const study::KernelJob job{.gpu = &*gpu,
                              .kernel = options.kernel,
@@ -140,12 +147,13 @@ int run_kernel(const KernelArguments& args) {
   return page.wanted() ? page.write(report::kernel_json(report)) : kDone;
 }
 
-void add(CLI::App& bench, const std::string& typed, int& exit, const std::string& name,
+void add(CLI::App& bench, const std::string& typed, int& exit, Effects& effects, const std::string& name,
          const std::string& about, const std::string& example) {
   auto args = std::make_shared<KernelArguments>();
   args->page.typed = typed;
   CLI::App* command = bench.add_subcommand(name, about);
   add_kernel_arguments(*command, name, *args);
+  add_kernel_effects(*command, *args, effects);
   command->footer(fmt::format("Example:\n  infold bench {} {}", name, example));
   command->callback([args, name, &bench, &exit] {
     // Options before the name of the kernel belong to collectives.
@@ -162,14 +170,17 @@ void add(CLI::App& bench, const std::string& typed, int& exit, const std::string
 
 }  // namespace
 
-void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit) {
-  add(bench, typed, exit, "gemm", "time a matrix product on one GPU", "-m 8192 -n 8192 -k 8192 --gpu h100");
-  add(bench, typed, exit, "conv", "time a convolution or one of its gradients",
+void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit, Effects& effects) {
+  add(bench, typed, exit, effects, "gemm", "time a matrix product on one GPU",
+      "-m 8192 -n 8192 -k 8192 --gpu h100");
+  add(bench, typed, exit, effects, "conv", "time a convolution or one of its gradients",
       "--batch 256 --height 56 --width 56 --channels 64 --filters 64 --pass filter");
-  add(bench, typed, exit, "copy", "time a copy within a GPU's memory", "--size 1G --gpu h200 --engine sm");
-  add(bench, typed, exit, "stream", "time a kernel that streams: batch-norm, softmax, optimizer and others",
+  add(bench, typed, exit, effects, "copy", "time a copy within a GPU's memory",
+      "--size 1G --gpu h200 --engine sm");
+  add(bench, typed, exit, effects, "stream",
+      "time a kernel that streams: batch-norm, softmax, optimizer and others",
       "--op batch-norm-backward --rows 802816 --cols 256 --gpu v100");
-  add(bench, typed, exit, "attention", "time fused attention",
+  add(bench, typed, exit, effects, "attention", "time fused attention",
       "--batch 8 --sequence 2048 --heads 16 --head-size 128");
 }
 

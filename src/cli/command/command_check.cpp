@@ -7,20 +7,69 @@
 #include <string>
 
 #include "cli/app.h"
+#include "cli/child.h"
+#include "cli/file_checks.h"
 #include "cli/interrupt.h"
 #include "cli/outcome.h"
 #include "cli/systems.h"
+#include "config/any_kind.h"
 #include "config/catalog.h"
+#include "config/program_file.h"
+#include "config/study_file.h"
+#include "config/sweep_file.h"
+#include "config/validation_file.h"
 #include "study/check.h"
+#include "study/validation_run.h"
 #include "train/graph.h"
 
 namespace infold::cli {
 
 namespace {
 
+/// What a file says that is not a spec: how it begins what is printed of it.
+sim::Result<std::string> check_other(const std::string& file, const std::string& kind) {
+  if (kind == "program") {
+    const auto program = config::load_program(file);
+    if (!program) return sim::fail_as(program);
+    return fmt::format("program of {} of {} bytes on {} ranks, proved right",
+                       sim::name_of(program->program.collective), program->program.bytes.count(),
+                       program->program.ranks);
+  }
+  if (kind == "sweep") {
+    const auto sweep = config::load_sweep(file);
+    if (!sweep) return sim::fail_as(sweep);
+    if (auto right = check_sweep(*sweep); !right) return sim::fail_as(std::move(right));
+    return fmt::format("sweep {}, {} points", sweep->sweep.name, sweep->sweep.points());
+  }
+  if (kind == "study") {
+    const auto study = config::load_study(file);
+    if (!study) return sim::fail_as(study);
+    if (auto right = check_study(*study); !right) return sim::fail_as(std::move(right));
+    return fmt::format("study {}, {} cases, {} windows", study->name, study->cases.size(),
+                       study->windows.size());
+  }
+  const auto validation = config::load_validation(file);
+  if (!validation) return sim::fail_as(validation);
+  if (auto right = study::check_commands(validation->rows, check_command); !right)
+    return sim::fail_as(std::move(right));
+  return fmt::format("validation, {} figures", validation->rows.size());
+}
+
 int check_files(const std::vector<std::string>& files) {
   int exit = kDone;
   for (const std::string& file : files) {
+    const std::string shown = printable(file);
+    const std::string kind = config::kind_of(file);
+    if (kind == "program" || kind == "sweep" || kind == "study" || kind == "validation") {
+      const auto what = check_other(file, kind);
+      if (interrupted()) return kInterrupted;
+      if (what) {
+        print(fmt::format("{}: {}: valid\n", shown, *what));
+      } else {
+        exit = failure(what.error());
+      }
+      continue;
+    }
     study::PreparingCheck validate([] { return !interrupted(); });
     const auto loaded = config::load_any(file, std::ref(validate));
     if (interrupted()) return kInterrupted;
@@ -30,14 +79,14 @@ int check_files(const std::vector<std::string>& files) {
     }
     const config::AnySpec& spec = *loaded;
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
-      print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", file, system->name, system->machine.gpus,
+      print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", shown, system->name, system->machine.gpus,
                         system->machine.gpu.name));
     } else if (const auto* model = std::get_if<train::Model>(&spec)) {
       const train::Graph graph = *train::build_graph(*model);
-      print(fmt::format("{}: model {}, {} layers, {} parameters: valid\n", file, model->name,
+      print(fmt::format("{}: model {}, {} layers, {} parameters: valid\n", shown, model->name,
                         graph.operations.size(), graph.parameter_count()));
     } else {
-      print(fmt::format("{}: gpu {}: valid\n", file, std::get<gpu::GpuSpec>(spec).name));
+      print(fmt::format("{}: gpu {}: valid\n", shown, std::get<gpu::GpuSpec>(spec).name));
     }
   }
   return exit;
@@ -47,8 +96,9 @@ int check_files(const std::vector<std::string>& files) {
 
 void add_check(CLI::App& app, int& exit) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("check", "is this system, GPU or model file valid?");
-  command->add_option("file", *files, "YAML files, or names of presets")->required();
+  CLI::App* command = app.add_subcommand(
+      "check", "is this file valid: a system, GPU, model, study, sweep, validation or program?");
+  command->add_option("file", *files, "files, or names of presets, shipped studies and sweeps")->required();
   command->footer("Example:\n  infold check my-system.yaml");
   command->callback([files, &exit] { exit = check_files(*files); });
 }

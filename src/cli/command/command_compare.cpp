@@ -97,7 +97,7 @@ int explain_command(const TrainArguments& args) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, const std::string& typed, int& exit) {
+void add_compare(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {
   auto args = std::make_shared<TrainArguments>();
   args->page.typed = typed;
   args->algorithms = "ring,tree,two-shot";
@@ -105,18 +105,20 @@ void add_compare(CLI::App& app, const std::string& typed, int& exit) {
       app.add_subcommand("compare", "a training step sequential, overlapped and ideal, by algorithm");
   add_train_arguments(*command, *args, /*several=*/true);
   add_trace_arguments(*command, args->trace);
+  add_train_effects(*command, *args, effects);
   command->footer(
       "Example:\n"
       "  infold compare --system dgx-a100 --model transformer-big --batch 8 --seq 64 --algo ring,tree");
   command->callback([args, &exit] { exit = compare_command(*args); });
 }
 
-void add_explain(CLI::App& app, const std::string& typed, int& exit) {
+void add_explain(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {
   auto args = std::make_shared<TrainArguments>();
   args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("explain", "why backward is slower beside communication, cause by cause");
   add_train_arguments(*command, *args, /*several=*/true);
+  add_train_effects(*command, *args, effects);
   command->footer(
       "Each kind of sharing is switched off by itself, and the step simulated again.\n"
       "Example:\n"

@@ -11,9 +11,11 @@
 #include "cli/pick.h"
 #include "cli/progress.h"
 #include "cli/systems.h"
+#include "cli/what_if.h"
 #include "config/study_file.h"
 #include "config/yaml/field_text.h"
 #include "report/learn_report.h"
+#include "study/hypothetical.h"
 #include "study/learn_run.h"
 
 namespace infold::cli {
@@ -32,6 +34,7 @@ struct Arguments {
   float rate = 0.2F;
   std::uint64_t seed = 1;
   std::vector<std::string> sets;
+  WhatIf what_if;
   bool json = false;
 };
 
@@ -82,8 +85,16 @@ int learn_command(const Arguments& args) {
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));
   job.gpus = args.gpus > 0 ? args.gpus : there;
   if (job.gpus == 1) return bad_input("one GPU communicates with nobody; take two or more");
-  report::LearnReport report{
-      .system = job.system->name, .gpus = job.gpus, .batch = job.batch, .dtype = args.dtype, .runs = {}};
+  for (const study::Method& method : methods) {
+    const auto built = study::check_built(*job.system, method.algorithm, args.what_if.inc());
+    if (!built) return failure(built.error());
+  }
+  report::LearnReport report{.system = job.system->name,
+                             .gpus = job.gpus,
+                             .batch = job.batch,
+                             .dtype = args.dtype,
+                             .built = job.system->machine.inc.unit,
+                             .runs = {}};
   Progress progress;
   bool wrong = false;
   for (const study::Method& method : methods) {
@@ -139,6 +150,7 @@ void add_learn(CLI::App& app, int& exit) {
       ->check(refuse_no_seed);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
       ->allow_extra_args(false);
+  add_what_if_argument(*command, args->what_if);
   command->add_flag("--json", args->json, "print JSON");
   command->footer(
       "Example:\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -9,7 +10,10 @@
 #include "cli/outcome.h"
 #include "cli/systems.h"
 #include "coll/algo/algorithms.h"
+#include "coll/program/engine.h"
+#include "coll/program/protocol.h"
 #include "config/catalog.h"
+#include "config/shipped_study.h"
 #include "config/yaml/describe.h"
 #include "config/yaml/suggest.h"
 #include "report/describe_report.h"
@@ -19,8 +23,16 @@ namespace infold::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kLists = {"systems",    "gpus",        "models",    "layers",
-                                                    "algorithms", "collectives", "components"};
+constexpr std::array<std::string_view, 11> kLists = {"systems",    "gpus",        "models",    "layers",
+                                                     "algorithms", "collectives", "protocols", "engines",
+                                                     "studies",    "sweeps",      "components"};
+
+template <sim::NamedEnum E>
+std::vector<report::Entry> names_and_meanings() {
+  std::vector<report::Entry> out;
+  for (const auto& n : names_of(E{})) out.push_back({std::string(n.name), std::string(n.meaning)});
+  return out;
+}
 
 std::vector<report::Entry> entries_of(std::string_view what) {
   std::vector<report::Entry> out;
@@ -36,7 +48,14 @@ std::vector<report::Entry> entries_of(std::string_view what) {
     for (const auto& a : coll::algorithms())
       out.push_back({std::string(a.name), fmt::format("{} ({})", a.about, coll::offered_by(a))});
   } else if (what == "collectives") {
-    for (const auto& c : coll::kCollectiveNames) out.push_back({std::string(c.name), std::string(c.meaning)});
+    return names_and_meanings<coll::Collective>();
+  } else if (what == "protocols") {
+    return names_and_meanings<coll::Protocol>();
+  } else if (what == "engines") {
+    return names_and_meanings<coll::Engine>();
+  } else if (what == "studies" || what == "sweeps") {
+    for (auto& s : config::list_shipped(what == "studies" ? "study" : "sweep"))
+      out.push_back({s.name, s.summary});
   } else {
     for (auto& c : config::components()) out.push_back({c.name, c.about});
   }
@@ -51,11 +70,8 @@ void add_list(CLI::App& app, int& exit) {
     bool json = false;
   };
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "list", "what there is: systems, gpus, models, layers, algorithms, collectives, components");
-  command
-      ->add_option("what", args->what, "systems, gpus, models, layers, algorithms, collectives or components")
-      ->required();
+  CLI::App* command = app.add_subcommand("list", fmt::format("what there is: {}", fmt::join(kLists, ", ")));
+  command->add_option("what", args->what, fmt::format("{}", fmt::join(kLists, ", ")))->required();
   command->add_flag("--json", args->json, "print JSON");
   command->footer("Example:\n  infold list systems");
   command->callback([args, &exit] {

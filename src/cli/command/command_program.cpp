@@ -7,6 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/bench_options.h"
+#include "cli/effects.h"
 #include "cli/outcome.h"
 #include "cli/systems.h"
 #include "report/program_report.h"
@@ -62,7 +63,7 @@ int show(const Arguments& args) {
 
 }  // namespace
 
-void add_program(CLI::App& app, int& exit) {
+void add_program(CLI::App& app, int& exit, Effects& effects) {
   auto args = std::make_shared<Arguments>();
   BenchArguments& b = args->bench;
   b.collective = "all_reduce";
@@ -85,6 +86,13 @@ void add_program(CLI::App& app, int& exit) {
       "Example:\n"
       "  infold program show --algo tree --size 64K -g 4 --json > tree.json\n"
       "  infold bench --program tree.json --check");
+  effects.add(c->get_option("--root"), [args = args.get()]() -> std::string {
+    for (const auto& known : coll::kCollectiveNames) {
+      if (known.name == args->bench.collective && !coll::has_root(known.value))
+        return fmt::format("on {}, which has no root; broadcast and reduce have one", known.name);
+    }
+    return "";
+  });
   c->callback([args, &exit] { exit = show(*args); });
 }
 

@@ -14,9 +14,11 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/systems.h"
+#include "cli/what_if.h"
 #include "config/catalog.h"
 #include "config/study_file.h"
 #include "report/study_report.h"
+#include "study/hypothetical.h"
 #include "study/step/overlap_study.h"
 
 namespace infold::cli {
@@ -30,6 +32,7 @@ struct Arguments {
   std::string json_file;
   bool no_timing = false;
   std::vector<std::string> sets;
+  WhatIf what_if;
   PageArguments page;
 };
 
@@ -80,7 +83,8 @@ sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& 
        .recompute = std::string(sim::name_of(c.recipe.recompute)),
        .sync = std::string(sim::name_of(one.step.sync.kind)),
        .overlap = true,
-       .method = {}});
+       .method = {},
+       .built = system->machine.inc.unit});
   report.heavy.push_back(c.heavy);
   job.cases.push_back(std::move(one));
   return {};
@@ -97,10 +101,20 @@ sim::Status add_window(const config::StudyWindow& w, const Arguments& args, Load
   return {};
 }
 
+sim::Status check_built(const study::PreparedSystem& system, const std::vector<study::Method>& methods,
+                        bool what_if) {
+  for (const study::Method& method : methods) {
+    auto built = study::check_built(system, method.algorithm, what_if);
+    if (!built) return sim::fail(built.error().message + " (in a study: 'what_if: inc')");
+  }
+  return {};
+}
+
 int study_command(const Arguments& args) {
   const auto file = config::load_study(args.study);
   if (!file) return failure(file.error());
   const config::StudyFile& study = *file;
+  const bool what_if = args.what_if.inc() || study.what_if_inc;
   Loaded loaded;
   study::OverlapJob job{.cases = {}, .windows = {}, .threads = args.threads};
   report::StudyReport report;
@@ -108,11 +122,15 @@ int study_command(const Arguments& args) {
   report.summary = study.summary;
   for (const config::StudyCase& c : study.cases) {
     if (auto e = add_case(c, args, loaded, job, report); !e) return failure(e.error());
-    job.cases.back().methods = c.methods.empty() ? study.methods : c.methods;
+    study::OverlapCase& last = job.cases.back();
+    last.methods = c.methods.empty() ? study.methods : c.methods;
+    if (auto e = check_built(*last.step.system, last.methods, what_if); !e) return failure(e.error());
   }
   for (const config::StudyWindow& w : study.windows) {
     if (auto e = add_window(w, args, loaded, job); !e) return failure(e.error());
-    job.windows.back().methods = study.methods;
+    study::SizeWindow& last = job.windows.back();
+    last.methods = study.methods;
+    if (auto e = check_built(*last.system, last.methods, what_if); !e) return failure(e.error());
   }
   NamedOutput json_file({"--json-file", args.json_file});
   if (const int exit = json_file.open(); exit != kDone) return exit;
@@ -146,6 +164,7 @@ void add_study(CLI::App& app, const std::string& typed, int& exit) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--set", args->sets, "change a parameter of all systems: path=value; may be repeated")
       ->allow_extra_args(false);
+  add_what_if_argument(*command, args->what_if);
   command->add_flag("--json", args->json, "print JSON");
   command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(refuse_no_name);
   add_page_argument(*command, args->page);

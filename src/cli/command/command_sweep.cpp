@@ -9,6 +9,7 @@
 #include "cli/app.h"
 #include "cli/build_mark.h"
 #include "cli/child.h"
+#include "cli/file_checks.h"
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
 #include "cli/outcome.h"
@@ -34,15 +35,6 @@ struct Arguments {
   bool json = false;
   PageArguments page;
 };
-
-/// Wrong words are found before anything runs.
-sim::Status check_words_of(const config::SweepFile& file) {
-  const auto wrong = study::find_wrong_words(file.sweep, check_command);
-  if (!wrong) return {};
-  const config::Position at =
-      wrong->column.empty() ? file.command_at : file.value_at.at(wrong->column)[wrong->value];
-  return sim::fail(config::at(file.shown, at, wrong->why));
-}
 
 /// What cannot be loaded has no place on the page.
 void add_systems(const study::Sweep& sweep, PageWriter& page) {
@@ -119,7 +111,7 @@ int sweep_command(const Arguments& args) {
   const auto loaded = config::load_sweep(args.file);
   if (!loaded) return failure(loaded.error());
   const config::SweepFile& file = *loaded;
-  if (const auto e = check_words_of(file); !e) return failure(e.error());
+  if (const auto e = check_sweep(file); !e) return failure(e.error());
   const auto [database, csv] = results_of_sweep(args.out, file.stem);
   // Nobody should wait for a table that can not be written.
   if (const auto place = report::OutputFile::open(csv); !place) return failure(place.error());

@@ -88,12 +88,13 @@ int train_command(const TrainArguments& args) {
 
 }  // namespace
 
-void add_train(CLI::App& app, const std::string& typed, int& exit) {
+void add_train(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {
   auto args = std::make_shared<TrainArguments>();
   args->page.typed = typed;
   CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
   add_train_arguments(*command, *args, /*several=*/false);
   add_trace_arguments(*command, args->trace);
+  add_train_effects(*command, *args, effects);
   command->footer(
       "Example:\n"
       "  infold train --system dgx-a100 --model resnet50 --batch 256\n"

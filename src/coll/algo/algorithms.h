@@ -9,6 +9,7 @@
 #include "coll/program/collective.h"
 #include "coll/program/program.h"
 #include "coll/program/tuning.h"
+#include "inc/inc_spec.h"
 #include "net/topology/blueprint.h"
 
 namespace infold::coll {
@@ -34,6 +35,7 @@ struct Algorithm {
   std::span<const Collective> puts = {};  ///< collectives in which it stores into the outputs of other ranks
   bool floods = false;                    ///< every chunk goes to every rank
   bool in_network = false;                ///< needs switches that reduce; implies its own engine
+  inc::Unit unit = inc::Unit::kNone;      ///< that such switches must have
 
   bool offers(Collective c) const;
   /// Stores into outputs can only be fenced, and cannot carry flags, so they need the Simple protocol.

@@ -41,6 +41,35 @@ void use_default_rights(int file) {
   [[maybe_unused]] const int done = fchmod(file, 0666 & ~mask);
 }
 
+/// The way to a file that has no name yet.
+std::string way_to(int file) {
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
+/// A file without a name in the folder of `target`: nothing of it is left behind, whatever ends the program.
+/// -1 where the file system has none, or where it could not be given a name later.
+int open_nameless(const std::filesystem::path& target) {
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0 && access(way_to(file).c_str(), F_OK) != 0) {
+    close(file);
+    return -1;
+  }
+  return file;
+}
+
+/// Gives it a name beside its place: only what has a name can take the place of another file. Empty if that
+/// does not work.
+std::string name_beside(int file, const std::string& path) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    std::string name = fmt::format("{}.{:06}", path, (getpid() * 131 + i) % 1'000'000);
+    if (linkat(AT_FDCWD, way_to(file).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 sim::Result<OutputFile> OutputFile::open(const std::string& path) {
@@ -59,6 +88,10 @@ sim::Result<OutputFile> OutputFile::open(const std::string& path) {
   if (is_standard_stream(target))
     return sim::fail(fmt::format("can not write {}: other output goes there", path));
   if (fs::exists(status) && access(target.c_str(), W_OK) != 0) return because(path);
+  if (const int file = open_nameless(target); file >= 0) {
+    use_default_rights(file);
+    return OutputFile(file, {}, target.string());
+  }
   std::string temporary = fmt::format("{}.XXXXXX", target.string());
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return because(path);
@@ -83,6 +116,8 @@ sim::Status OutputFile::commit(std::string_view text) {
     if (written < 0) return because(path_);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  if (temporary_.empty()) temporary_ = name_beside(file_, path_);
+  if (temporary_.empty()) return because(path_);
   if (close(std::exchange(file_, -1)) != 0) return because(path_);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return because(path_);
   temporary_.clear();

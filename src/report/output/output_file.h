@@ -28,7 +28,7 @@ class OutputFile {
   OutputFile(int file, std::string temporary, std::string path)
       : file_(file), temporary_(std::move(temporary)), path_(std::move(path)) {}
   int file_;
-  std::string temporary_;  // empty once the file is in its place
+  std::string temporary_;  // empty while it has no name, and once it is in its place
   std::string path_;
 };
 

@@ -31,7 +31,9 @@ using CheckCommand = std::function<sim::Status(const std::vector<std::string>& w
 /// Called from several threads.
 using RunCommand = std::function<CommandRun(const std::vector<std::string>& words)>;
 
-/// "bench all_reduce -b 1M" as its words. No quoting: no argument of infold needs a space.
+/// "bench all_reduce -b 1M" as its words. Quotes hold a word together that has spaces, as in a shell: 'a b'
+/// as it is, "a b" with \" and \\ for the characters themselves. A quote that does not end holds all that
+/// follows.
 std::vector<std::string> words_of(std::string_view command);
 
 /// The words of a command with what makes it print its result as JSON, the same bytes on every run.

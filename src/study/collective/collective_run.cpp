@@ -160,7 +160,9 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
                                const coll::Program& program) {
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
-  r.take_time(job, sim::max(bench.end() / job.iterations, job.system->machine.gpu.host_enqueue));
+  const sim::Time enqueue = job.system->machine.gpu.host_enqueue;
+  r.take_time(job, sim::max(bench.end() / job.iterations, enqueue));
+  r.host_bound = bench.end() / job.iterations < enqueue;
   r.bound_gbps = payload_bound(machine.blueprint(), packet_payload(machine.spec(), program));
   // Where switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)

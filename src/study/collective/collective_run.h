@@ -79,7 +79,8 @@ struct FaultReport {
 };
 
 struct CollectiveResult {
-  sim::Time time;  ///< of one iteration
+  sim::Time time;           ///< of one iteration
+  bool host_bound = false;  ///< it is as long as the host needs to enqueue the collective
   double algbw_gbps = 0;
   double busbw_gbps = 0;
   double bound_gbps = 0;                 ///< what busbw can not exceed: the payload that a GPU's links carry

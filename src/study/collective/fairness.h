@@ -11,6 +11,7 @@ struct Fairness {
   double jain = 1;  ///< Jain's index of their bandwidths: 1 if all are equal, 1/n if one had everything
   /// What the last to end had moved when the first ended, as a share of what that one had: at least.
   double least = 1;
+  double last_after_first = 0;  ///< how much later the last ended, as a share of the time of the first
 };
 
 /// `ends`: when each was through; all began at the same time. The machine is taken to be as busy before the
@@ -30,6 +31,7 @@ inline Fairness fairness_of(const std::vector<sim::Time>& ends) {
   }
   if (ends.size() < 2) return f;
   const auto n = static_cast<double>(ends.size());
+  f.last_after_first = last.in_us() / first.in_us() - 1;
   f.jain = sum * sum / (n * squares);
   // All together had moved n · first / last of one's bytes by then, and none of them more than all of its
   // own.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "study/step/many_steps.h"
@@ -36,20 +37,22 @@ class Study {
     for (const OverlapCase& c : job.cases) result_.cases.push_back(empty_case(c));
     for (const SizeWindow& w : job.windows) result_.windows.push_back(empty_window(w));
     for (std::size_t c = 0; c < job.cases.size(); ++c) {
-      work_.emplace_back([this, c] { run_sequential(c); });
+      work_.emplace_back([this, c](std::size_t i) { run_sequential(c, i); });
       for (std::size_t m = 0; m < job.cases[c].methods.size(); ++m)
-        work_.emplace_back([this, c, m] { run_overlap(c, m); });
+        work_.emplace_back([this, c, m](std::size_t i) { run_overlap(c, m, i); });
     }
     for (std::size_t w = 0; w < job.windows.size(); ++w) {
       for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
-        work_.emplace_back([this, w, m] { run_window(w, m); });
+        work_.emplace_back([this, w, m](std::size_t i) { run_window(w, m, i); });
     }
+    under_way_.resize(work_.size());
   }
 
   sim::Result<OverlapResult> run() {
     in_parallel(work_.size(), job_.threads, [&](std::size_t i) {
-      if (trouble_.none()) work_[i]();
+      if (trouble_.none()) work_[i](i);
       const std::lock_guard lock(asking_);
+      under_way_[i] = 0;
       ++done_;
     });
     if (!trouble_.none()) return sim::fail(trouble_.take());
@@ -68,11 +71,15 @@ class Study {
     return r;
   }
 
-  bool ask() {
+  /// `piece` of the work is done by `share`.
+  bool ask(std::size_t piece, double share) {
     if (!trouble_.none()) return false;
     if (!keep_going_) return true;
     const std::lock_guard lock(asking_);
-    return keep_going_(static_cast<double>(done_) / static_cast<double>(work_.size()));
+    under_way_[piece] = std::max(under_way_[piece], share);
+    return keep_going_(
+        (static_cast<double>(done_) + std::accumulate(under_way_.begin(), under_way_.end(), 0.0)) /
+        static_cast<double>(work_.size()));
   }
 
   /// The result, or nothing; then trouble has been noted, unless it is only a refusal and `refused` takes it.
@@ -87,20 +94,20 @@ class Study {
     return std::nullopt;
   }
 
-  void run_sequential(std::size_t c) {
+  void run_sequential(std::size_t c, std::size_t piece) {
     const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods.front(), Variant::kSequential);
-    if (auto r = result_of(study::run(step, [this](double) { return ask(); }), nullptr))
+    if (auto r = result_of(study::run(step, [=, this](double share) { return ask(piece, share); }), nullptr))
       result_.cases[c].sequential = std::move(*r);
   }
 
-  void run_overlap(std::size_t c, std::size_t m) {
+  void run_overlap(std::size_t c, std::size_t m, std::size_t piece) {
     const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods[m], Variant::kOverlap);
     auto& row = result_.cases[c].overlap[m];
-    row.result =
-        result_of(study::run(step, [this](double) { return ask(); }), m == 0 ? nullptr : &row.refused);
+    row.result = result_of(study::run(step, [=, this](double share) { return ask(piece, share); }),
+                           m == 0 ? nullptr : &row.refused);
   }
 
-  void run_window(std::size_t w, std::size_t m) {
+  void run_window(std::size_t w, std::size_t m, std::size_t piece) {
     const SizeWindow& window = job_.windows[w];
     auto& row = result_.windows[w].times[m];
     for (std::size_t i = 0; i < window.sizes.size(); ++i) {
@@ -115,8 +122,9 @@ class Study {
           offers.empty() ? Choice{job.algorithm, coll::Protocol::kSimple} : choose(job, offers);
       job.algorithm = choice.algorithm;
       job.protocol = choice.protocol;
-      const auto r =
-          result_of(study::run(job, [this](double) { return ask(); }), m == 0 ? nullptr : &row.refused);
+      const double before = static_cast<double>(i) / static_cast<double>(window.sizes.size());
+      const auto r = result_of(study::run(job, [=, this](double) { return ask(piece, before); }),
+                               m == 0 ? nullptr : &row.refused);
       if (!r) {
         row.result.reset();
         return;
@@ -128,7 +136,8 @@ class Study {
   const OverlapJob& job_;
   const KeepGoing& keep_going_;
   OverlapResult result_;
-  std::vector<std::function<void()>> work_;
+  std::vector<std::function<void(std::size_t piece)>> work_;
+  std::vector<double> under_way_;  // by piece of work: its share that is done, until it is
   Trouble trouble_;
   std::mutex asking_;
   std::size_t done_ = 0;

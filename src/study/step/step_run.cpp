@@ -22,6 +22,8 @@ namespace infold::study {
 
 namespace {
 
+/// Of the bar, about, that the step without communication takes.
+constexpr double kAloneShare = 0.15;
 constexpr std::uint64_t kStepEventsPerLook = 1 << 17;  // events between two looks at the user
 
 /// The same step on one GPU that reduces nothing. Memory is laid out as beside collectives, so that nothing
@@ -33,11 +35,22 @@ sim::Result<AloneResult> run_alone(const StepJob& job, const train::Plan& plan, 
   work::Runtime runtime(work::without_communication(step.graph), core, {.programs = programs});
   runtime.start();
   while (!core.dispatcher().idle()) {
-    if (keep_going && !keep_going(0)) return sim::interrupted();
+    if (keep_going && !keep_going(kAloneShare * runtime.kernels(0).share_ended())) return sim::interrupted();
     if (!events.run(kStepEventsPerLook) && !core.dispatcher().idle())
       return sim::deadlock(core.dispatcher().who_waits());
   }
   return AloneResult{step_times(runtime, plan, step.backward_ended, 0), events.handled()};
+}
+
+/// How much of a step is done, for a progress bar: half of it is computing, which takes about as long as
+/// alone, and half is sending.
+double share_of(gpu::Machine& machine, const StepTimes& alone, sim::Bytes to_send) {
+  std::uint64_t sent = 0;
+  for (int g = 0; g < machine.gpus(); ++g)
+    sent += machine.network().payload_sent(static_cast<net::NodeId>(g));
+  const double computed = machine.events().now().in_s() / std::max(alone.backward_ended.in_s(), 1e-12);
+  const double moved = static_cast<double>(sent) / std::max(1.0, static_cast<double>(to_send.count()));
+  return (std::min(computed, 1.0) + std::min(moved, 1.0)) / 2;
 }
 
 /// Reserved SMs are a way to share them.
@@ -75,6 +88,14 @@ const work::Gather* gather_in(const work::Graph& graph) {
     if (const auto* g = std::get_if<work::Gather>(&op.what)) return g;
   }
   return nullptr;
+}
+
+/// What the buckets send, about where they are not known in advance: a ring sends its data twice.
+sim::Bytes bytes_to_send(const work::Graph& graph, const BucketPrograms& programs, sim::Bytes all) {
+  if (gather_in(graph) != nullptr) return all * 2;
+  sim::Bytes sum;
+  for (const work::Buffer& b : graph.buffers) sum += bytes_sent(programs[b.bytes].program);
+  return sum;
 }
 
 /// The smallest and the largest size that may have to be reduced, or all there are.
@@ -205,7 +226,7 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   if (auto checked = work::check(step.graph); !checked) return sim::fail_as(std::move(checked));
   result.memory = memory_need(plan);
   if (copies(step.graph)) result.memory.gradients += all;
-  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory); !fits)
+  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.recipe, job.ignore_memory); !fits)
     return sim::fail_as(std::move(fits));
 
   const CollectiveJob collective{
@@ -255,8 +276,10 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
   std::optional<StepTrace> trace;
   if (job.trace) trace.emplace(simulated, plan, step.backward_ended, programs, machine, runtime);
   runtime.start();
+  const sim::Bytes to_send = bytes_to_send(step.graph, programs, all * simulated.gpus);
   while (machine.events().run(kStepEventsPerLook)) {
-    if (keep_going && !keep_going(runtime.share())) return sim::interrupted();
+    const double share = share_of(machine, result.alone.times, to_send);
+    if (keep_going && !keep_going(kAloneShare + (1 - kAloneShare) * share)) return sim::interrupted();
   }
   if (!runtime.done()) return sim::deadlock(runtime.who_waits());
   if (trace) result.trace = trace->finish();

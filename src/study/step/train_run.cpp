@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gpu/sm/core.h"
 #include "sim/event_queue.h"
@@ -41,9 +44,26 @@ sim::Time& time_of(KernelTimes& t, const train::Op& op) {
   if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
   return t.streaming;
 }
+
+/// What would make a step fit that does not; empty if nothing that can be chosen would.
+std::string advice(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const train::Recipe& recipe) {
+  // What does not shrink with the batch.
+  const sim::Bytes fixed = m.weights + m.gradients + m.optimizer;
+  if (fixed + m.passing / recipe.batch <= gpu.hbm.capacity) {
+    const auto room = static_cast<double>((gpu.hbm.capacity - fixed).count());
+    const double per_sample = static_cast<double>(m.passing.count()) / recipe.batch;
+    return fmt::format("a --batch of about {:.0f} fits; ", std::max(1.0, std::floor(room / per_sample)));
+  }
+  std::vector<std::string> help;
+  if (recipe.optimizer == train::Optimizer::kAdam) help.emplace_back("--optimizer sgd");
+  if (!recipe.has_master()) help.emplace_back("--dtype bf16");
+  help.emplace_back("a GPU with more memory");
+  return fmt::format("what is needed whatever the batch is too much; {} would help, ", fmt::join(help, ", "));
+}
 }  // namespace
 
-sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, bool ignore_memory) {
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const train::Recipe& recipe,
+                         bool ignore_memory) {
   const bool fits = m.total() <= gpu.hbm.capacity;
   if (fits || (ignore_memory && m.total() <= kMost)) return {};
   return sim::fail(fmt::format(
@@ -52,7 +72,9 @@ sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, bo
       "{:.1f} GB{}",
       gigabytes(m.total()), gigabytes(m.weights), gigabytes(m.gradients), gigabytes(m.optimizer),
       gigabytes(m.passing), gpu.name, gigabytes(gpu.hbm.capacity),
-      m.total() <= kMost ? "; take a smaller --batch, or --ignore-memory" : ""));
+      m.total() <= kMost
+          ? fmt::format("; {}--ignore-memory simulates it all the same", advice(gpu, m, recipe))
+          : std::string()));
 }
 
 sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
@@ -61,7 +83,7 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   TrainResult result;
   result.memory = memory_need(plan);
-  if (auto fits = check_memory(gpu, result.memory, job.ignore_memory); !fits)
+  if (auto fits = check_memory(gpu, result.memory, job.recipe, job.ignore_memory); !fits)
     return sim::fail_as(std::move(fits));
   sim::EventQueue events;
   gpu::Core core(gpu, events, {});
@@ -76,8 +98,8 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
     sampler->start();
   }
   while (!core.dispatcher().idle()) {
-    if (keep_going && !keep_going(0)) return sim::interrupted();
-    if (!events.run(1 << 20) && !core.dispatcher().idle())
+    if (keep_going && !keep_going(runtime.kernels(0).share_ended())) return sim::interrupted();
+    if (!events.run(1 << 18) && !core.dispatcher().idle())
       return sim::deadlock(core.dispatcher().who_waits());
   }
   std::map<train::Phase, Span> spans;

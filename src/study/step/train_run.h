@@ -48,8 +48,9 @@ struct TrainResult {
   sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }
 };
 
-/// Why a step that needs so much memory is not simulated, if so.
-sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, bool ignore_memory);
+/// Why a step that needs so much memory is not simulated, if so, and what would help.
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, const train::Recipe& recipe,
+                         bool ignore_memory);
 
 /// Refused: it does not fit the GPU's memory.
 sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going);

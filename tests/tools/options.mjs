@@ -1,0 +1,315 @@
+// Nothing that is asked for is ignored: every option of every command, as the program's own help lists them, has an
+// effect (some output differs), or is refused with exit code 2 where it has none.
+//   options.mjs <infold>
+// An option that is not in the table below fails the test.
+import {execFile} from "node:child_process";
+import {existsSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {availableParallelism, tmpdir} from "node:os";
+import {join, resolve as absolute} from "node:path";
+
+const [program] = process.argv.slice(2);
+if (!program) {
+  console.error("usage: options.mjs <infold>");
+  process.exit(2);
+}
+const infold = absolute(program);
+const scratch = mkdtempSync(join(tmpdir(), "infold-options-"));
+process.on("exit", () => rmSync(scratch, {recursive: true, force: true}));
+const file = (name, text) => {
+  writeFileSync(join(scratch, name), text);
+  return join(scratch, name);
+};
+
+/** What repeats an option's value says nothing of its effect. */
+const echoes = new Set(["dtype", "op", "shape", "sms_taken", "sms_reserved", "optimizer", "recompute", "fusion", "sync", "overlap", "seed"]);
+function withoutEchoes(value) {
+  if (Array.isArray(value)) return value.map(withoutEchoes);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !echoes.has(key)).map(([key, v]) => [key, withoutEchoes(v)]));
+}
+
+const ran = new Map();
+/** Runs a command line once; {code, out, err}. */
+function run(words) {
+  if (!ran.has(words)) {
+    ran.set(words, new Promise((resolve) => {
+      execFile(infold, words.split(" ").filter((w) => w !== ""), {encoding: "utf8", cwd: scratch, maxBuffer: 1 << 26}, (error, out, err) => {
+        let seen = out;
+        try {
+          seen = JSON.stringify(withoutEchoes(JSON.parse(out)));
+        } catch { /* a table */ }
+        resolve({code: error?.code ?? 0, out: seen, err: err.replace(/^# .*\n/gm, "")});
+      });
+    }));
+  }
+  return ran.get(words);
+}
+
+const tree = join(scratch, "tree.json");
+const tuning = join(scratch, "tuning.yaml");
+const sweep = file("sweep.yaml", "kind: sweep\nsummary: s\ncommand: bench all_reduce -b 4K -g 2\naxes: [{--algo: [ring, tree]}]\n");
+const study = file("study.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, nvls]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
+const hopes = file("hopes.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, inc-push]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
+const figures = file("figures.yaml", `kind: validation
+rows:
+  - {id: a, published: 1, unit: us, accept: 0.01, because: b, quantity: q, source: s, run: bench all_reduce -b 4K -g 2, read: /results/0/time_us}
+  - {id: b, published: 1, unit: us, accept: 0.01, because: b, quantity: q, source: s, run: bench all_reduce -b 8K -g 2, read: /results/0/time_us}
+constants:
+  - {set: gpu.launch, about: a, chosen_on: [a]}
+`);
+
+const B = "bench all_reduce -b 16K -g 4 --json --no-timing";
+const inNetwork = "--algo inc-push --system hgx-h100";
+const G = "bench gemm -m 512 -n 512 -k 256 --json --no-timing";
+const small = "--beside all_reduce --beside-size 256K";
+const T = "--model lenet --batch 8 --gpus 2 --json --no-timing";
+
+/** "with": added to a base, something else comes out. "refused": it is not, and that is said. "same": neither, and why
+ * that is right. "writes": the file is there. Values are what is added to the base. */
+const kernelOptions = (kernel, own) => ({
+  "-d,--dtype": kernel === "copy" ? {base: own, refused: "-d fp32"} : {base: own, with: "-d tf32"},
+  "--gpu": {base: own, with: "--gpu v100", refusedToo: "--gpu v100 --system hgx-h100"},
+  "--system": {base: own, with: "--system hgx-h100"},
+  "--beside": {base: own, with: small},
+  "--beside-size": {base: `${own} ${small}`, with: "", against: `${own} --beside all_reduce --beside-size 64K`, refusedIn: own, refused: "--beside-size 1M"},
+  "--algo": {base: `${own} ${small}`, with: "--algo tree", refusedIn: own, refused: "--algo tree"},
+  "--proto": {base: `${own} ${small}`, with: "--proto simple", refusedIn: own, refused: "--proto ll"},
+  "--beside-engine": {base: `${own} ${small}`, with: "--beside-engine dma", refusedIn: own, refused: "--beside-engine dma"},
+  "--burst": {base: `${own} --beside all_reduce --beside-size 2M`, with: "--burst 1", refusedIn: own, refused: "--burst 1"},
+  "--coll-channels": {base: `${own} ${small}`, with: "--coll-channels 4", refusedIn: own, refused: "--coll-channels 4", refusedToo: `--coll-channels 4 --beside-engine dma ${small}`},
+  "--priority": {base: "bench gemm -m 4096 -n 4096 -k 256 --beside all_reduce --size 256K --json --no-timing", with: "--priority -5", refusedIn: own, refused: "--priority -5"},
+  "--without": {base: `${own} ${small}`, with: "--without hbm,l2,sm", refusedIn: own, refused: "--without sm", refusedToo: `${small} --without link`},
+  "--what-if": {base: `${own} ${small} ${inNetwork}`, with: "--what-if inc", refusedIn: own, refused: "--what-if inc"},
+  "--sms-taken": {base: own, with: "--sms-taken 100", refusedToo: `--sms-taken 100 ${small}`},
+  "--sms-reserved": {base: own, with: "--sms-reserved 107"},
+  "--set": {base: own, with: "--set gpu.launch_gap=9us", refusedToo: "--set fabric.link.latency=1us"},
+});
+const output = (own) => ({
+  "--json": {base: own.replace(" --json", ""), with: "--json"},
+  "--report": {base: own, writes: "r.html"},
+  "--no-timing": {base: own.replace(" --no-timing", ""), with: "--no-timing"},
+});
+const stepOptions = (command, several) => {
+  const base = `${command} ${T}${several ? " --algo ring" : ""}`;
+  const alone = several ? undefined : `${command} ${T.replace("--gpus 2", "--gpus 1")}`;
+  const together = (row) => (alone ? {...row, refusedIn: row.refusedIn ?? alone, refused: row.refused ?? row.with} : row);
+  return {
+    "--system": {base, with: "--system hgx-h100"},
+    "--model": {base: `${command} --batch 8 --gpus 2 --json --no-timing --model lenet`, against: `${command} --batch 8 --gpus 2 --json --no-timing --model mlp`, with: ""},
+    "--batch": {base, against: base.replace("--batch 8", "--batch 16"), with: ""},
+    "--accumulate": {base, with: "--accumulate 2"},
+    "--seq": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 32${several ? " --algo ring" : ""}`, against: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "", refusedIn: base, refused: "--seq 16"},
+    "-g,--gpus": {base, against: base.replace("--gpus 2", "--gpus 4"), with: ""},
+    "-d,--dtype": {base, with: "-d fp32"},
+    "--fusion": {base, with: "--fusion fused"},
+    "--optimizer": {base, with: "--optimizer adam"},
+    "--recompute": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "--recompute full", refusedIn: base, refused: "--recompute full"},
+    "--ignore-memory": {base: `${command} --model lenet --batch 4096 --gpus 2 --json --no-timing --set gpu.hbm.capacity=64MiB${several ? " --algo ring" : ""}`, with: "--ignore-memory"},
+    "--sync": together({base, with: "--sync per-tensor"}),
+    "--bucket": together({base, with: "--bucket 16KiB", refusedToo: "--sync horovod --bucket 16KiB", refusedThree: "--bucket 50"}),
+    "--first-bucket": together({base, with: "--first-bucket 16KiB", refusedToo: "--sync per-tensor --first-bucket 16KiB"}),
+    "--gradient-as-view": together({base, with: "--gradient-as-view", refusedToo: "--sync tensorflow --gradient-as-view"}),
+    "--fusion-size": together({base: `${base} --sync horovod`, with: "--fusion-size 16KiB", refusedIn: base}),
+    "--cycle": together({base: `${base} --sync horovod`, with: "--cycle 20us", refusedIn: base}),
+    "--packs": together({base: `${base} --sync tensorflow`, with: "--packs 3", refusedIn: base}),
+    "--algo": together({base, against: `${command} ${T} --algo tree`, with: "", ...(alone ? {refused: "--algo tree"} : {})}),
+    "--engine": together({base, with: "--engine dma", refusedToo: "--algo ring@dma --engine ace"}),
+    "--proto": together({base, with: "--proto simple", refusedToo: "--proto ll --engine dma"}),
+    "--channels": together({base, with: "--channels 2", refusedToo: "--engine dma --channels 2"}),
+    "--what-if": {base: `${command} ${T} ${inNetwork}`, with: "--what-if inc"},
+    "--priority": {base: `${command} --model vgg16 --batch 8 --gpus 2 --json --no-timing --sync per-tensor${several ? " --algo ring" : ""}`, with: "--priority -50", ...(alone ? {refusedIn: base, refused: "--priority -5 --sequential"} : {})},
+    "--sms-reserved": together({base, with: "--sms-reserved 60"}),
+    "--without": together({base, with: "--without sm,l2,hbm", refusedToo: "--without link"}),
+    "--skew": together({base, with: "--skew 50us"}),
+    "--seed": {base: `${base} --skew 50us`, with: "--seed 7", refusedIn: base, refused: "--seed 7"},
+    "--burst": together({base, with: "--burst 4KiB"}),
+    "--fold": together({base: `${command} --model lenet --batch 8 --gpus 8 --json --no-timing${several ? " --algo ring" : ""}`, with: "--fold on", refusedIn: base}),
+    "--set": {base, with: "--set fabric.link.latency=9us", refusedToo: "--set fabric.link.latncy=1us"},
+    ...output(base),
+    ...(several ? {"--threads": {base, same: "--threads 1", why: "how many run at once changes no result"}}
+      : {"--overlap": {base: `${base} --sequential`, refused: "--overlap"}, "--sequential,--no-overlap": together({base, with: "--sequential"})}),
+    ...(command === "explain" ? {} : {"--trace": {base, writes: "t.pftrace"}, "--trace-interval": {base, refused: "--trace-interval 1us", writesToo: "t2.pftrace"}}),
+  };
+};
+
+const K = {
+  gemm: G,
+  conv: "bench conv --batch 2 --height 14 --width 14 --json --no-timing",
+  copy: "bench copy --size 4M --json --no-timing",
+  stream: "bench stream --rows 40000 --cols 64 --json --no-timing",
+  attention: "bench attention --batch 2 --sequence 128 --json --no-timing",
+};
+const ownOf = {
+  gemm: {"-m": {base: "bench gemm -n 512 -k 256 --json --no-timing", with: "-m 256"}, "-n": {base: "bench gemm -m 512 -k 256 --json --no-timing", with: "-n 256"},
+    "-k": {base: "bench gemm -m 512 -n 512 --json --no-timing", with: "-k 128"}, "--tile": {base: G, with: "--tile 128x128"}},
+  conv: Object.fromEntries([["--batch", "3"], ["--height", "28"], ["--width", "28"], ["--channels", "32"], ["--filters", "32"], ["--filter-size", "5"], ["--stride", "2"], ["--pass", "filter"]]
+    .map(([name, value]) => [name, {base: "bench conv --json --no-timing", with: `${name} ${value}`}])),
+  copy: {"--size": {base: "bench copy --json --no-timing", with: "--size 4M", refusedToo: "--size 50"}, "--engine": {base: K.copy, with: "--engine dma", refusedToo: "--engine dma --sms-taken 20"}},
+  stream: {"--op": {base: K.stream, with: "--op add"}, "--rows": {base: "bench stream --json --no-timing", with: "--rows 1000"}, "--cols": {base: "bench stream --rows 40000 --json --no-timing", with: "--cols 32"},
+    "--grid": {base: "bench stream --op batch-norm --json --no-timing", with: "--grid together"}},
+  attention: {...Object.fromEntries([["--batch", "3"], ["--sequence", "256"], ["--heads", "4"], ["--head-size", "128"]].map(([name, value]) => [name, {base: "bench attention --json --no-timing", with: `${name} ${value}`}])),
+    "--backward": {base: K.attention, with: "--backward"}},
+};
+
+const table = {
+  "bench": {
+    "collective": {base: "bench all_gather -b 16K -g 4 --json --no-timing", against: B, with: ""},
+    "-b,--minbytes": {base: "bench all_reduce -g 4 --json --no-timing", with: "-b 4K", refusedIn: "bench barrier -g 4", refused: "-b 4K"},
+    "-e,--maxbytes": {base: B, with: "-e 32K -f 2", refusedIn: "bench barrier -g 4", refused: "-e 4K"},
+    "-f,--stepfactor": {base: `${B} -e 2M`, with: "-f 64", refusedIn: B, refused: "-f 2"},
+    "-i,--stepbytes": {base: `${B} -e 32K`, with: "-i 16K", refusedIn: B, refused: "-i 1K", refusedToo: "-e 32K -f 2 -i 1K"},
+    "-g,--ngpus": {base: "bench all_reduce -b 16K --json --no-timing", with: "-g 4"},
+    "-d,--datatype": {base: "bench all_reduce -b 16K -g 4 --json --no-timing", with: "-d fp16", refusedIn: "bench barrier -g 4", refused: "-d fp16"},
+    "-o,--op": {base: "bench all_reduce -b 16K -g 4 --no-timing", with: "-o max", refusedIn: "bench all_gather -b 4K -g 4", refused: "-o max"},
+    "-r,--root": {base: "bench broadcast -b 16K -g 4 --system dgx1-v100 --algo tree --trace ROOT --no-timing --json", with: "-r 3", refusedIn: B, refused: "-r 1", file: true},
+    "-n,--iters": {base: B, with: "-n 2"},
+    "--groups": {base: B, with: "--groups 2"},
+    "--concurrent": {base: B, with: "--concurrent 2"},
+    "--program": {base: "bench --json --no-timing", with: `--program ${tree}`, refusedToo: `--program ${tree} --algo ring`, refusedThree: `--program ${tree} -b 8K -e 16K -f 2`},
+    "--system": {base: B, with: "--system hgx-h100"},
+    "--algo": {base: B, with: "--algo tree", refusedIn: "bench", refused: `--program ${tree} --algo ring`},
+    "--proto": {base: B, with: "--proto simple", refusedIn: "bench", refused: `--program ${tree} --proto ll`},
+    "--engine": {base: B, with: "--engine dma", refusedToo: `${inNetwork} --what-if inc --engine dma`},
+    "--channels": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--channels 2", refusedToo: "--engine ace --channels 2"},
+    "--what-if": {base: `${B} ${inNetwork}`, with: "--what-if inc"},
+    "--burst": {base: "bench all_reduce -b 16M -g 2 --json --no-timing", with: "--burst 4KiB"},
+    "--tune": {base: "bench all_reduce -b 4K -g 4 --no-timing", writes: "tuned.yaml"},
+    "--tuning": {base: `${B} --algo auto`, refusedIn: `${B} --algo ring --proto simple`, refused: `--tuning ${tuning}`, with: `--tuning ${tuning}`},
+    "--skew": {base: B, with: "--skew 20us"},
+    "--delays": {base: B, with: "--delays 0us,5us,0us,0us", refusedToo: "--delays 0us,5us,0us,0us --skew 1us"},
+    "--seed": {base: `${B} --skew 20us`, with: "--seed 9", refusedIn: B, refused: "--seed 9"},
+    "--fail": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--fail plane:2@5us"},
+    "--fallback": {base: "bench all_reduce -b 1M -g 4 --json --no-timing --fail plane:2@5us", with: "--fallback tree", refusedIn: B, refused: "--fallback tree"},
+    "--residency": {base: "bench all_reduce -b 16K -g 4 --no-timing", with: "--residency", refusedIn: B, refused: "--residency"},
+    "--set": {base: B, with: "--set fabric.link.latency=1us", refusedToo: "--set inc.unitt=none"},
+    "--check": {base: B, with: "--check"},
+    "--inputs": {base: `${B} -d bf16 --check`, with: "--inputs real", refusedIn: B, refused: "--inputs real"},
+    ...output(B),
+    "--trace": {base: B, writes: "t.pftrace"},
+    "--trace-interval": {base: B, refused: "--trace-interval 1us", writesToo: "t2.pftrace"},
+  },
+  ...Object.fromEntries(Object.entries(K).map(([kernel, own]) => [`bench ${kernel}`, {...kernelOptions(kernel, own), ...ownOf[kernel], ...output(own)}])),
+  "train": stepOptions("train", false),
+  "compare": stepOptions("compare", true),
+  "explain": stepOptions("explain", true),
+  "study": {
+    "study": {base: `study ${study} --json --no-timing`, against: `study ${hopes} --what-if inc --json --no-timing`, with: ""},
+    "--threads": {base: `study ${study} --json --no-timing`, same: "--threads 1", why: "how many run at once changes no result"},
+    "--set": {base: `study ${study} --json --no-timing`, with: "--set fabric.link.latency=5us"},
+    "--what-if": {base: `study ${hopes} --json --no-timing`, with: "--what-if inc"},
+    "--json-file": {base: `study ${study} --no-timing`, writes: "j.json"},
+    ...output(`study ${study} --json --no-timing`),
+  },
+  "sweep": {
+    "file": {base: "sweep", refused: "no-such-sweep"},
+    "-o,--out": {base: `sweep ${sweep}`, writes: "named", as: "named.csv"},
+    "-j,--jobs": {base: `sweep ${sweep} --json -o jobs`, same: "--jobs 1", why: "how many run at once changes no result"},
+    "--fresh": {base: `sweep ${sweep} --json -o fresh`, same: "--fresh", why: "it throws away what is there; what comes is the same"},
+    "--json": {base: `sweep ${sweep} -o json`, with: "--json"},
+    "--report": {base: `sweep ${sweep} -o report`, writes: "s.html"},
+  },
+  "learn": {
+    ...Object.fromEntries([["--system", "hgx-h100"], ["-g,--gpus", "4"], ["--algo", "tree"], ["--proto", "simple"], ["-d,--datatype", "bf16"], ["--hidden", "4"],
+      ["--batch", "3"], ["--steps", "4"], ["--rate", "0.1"], ["--seed", "5"], ["--set", "fabric.link.latency=2us"]]
+      .map(([name, value]) => [name, {base: `learn ${name === "-g,--gpus" ? "" : "-g 2"} ${name === "--steps" ? "" : "--steps 3"} --json`, with: `${name.split(",").at(-1)} ${value}`}])),
+    "--what-if": {base: `learn -g 2 --steps 3 --json ${inNetwork}`, with: "--what-if inc"},
+    "--json": {base: "learn -g 2 --steps 3", with: "--json"},
+  },
+  "validate": {
+    "file": {base: "validate --only a", refused: "no-such.yaml", refusedToo: figures.replace("figures", "none")},
+    "--only": {base: `validate ${figures} --json`, with: "--only a"},
+    "-j,--jobs": {base: `validate ${figures} --json`, same: "--jobs 1", why: "how many run at once changes no result"},
+    "--json": {base: `validate ${figures}`, with: "--json"},
+    "--markdown": {base: `validate ${figures}`, with: "--markdown", refusedToo: "--markdown --json"},
+    "--sensitivity": {base: `validate ${figures} --json`, with: "--sensitivity", refusedToo: `--sensitivity --report ${join(scratch, "never.html")}`},
+    "--report": {base: `validate ${figures} --json`, writes: "v.html"},
+    "--strict": {base: `validate ${figures} --json`, with: "--strict"},
+  },
+  "check": {"file": {base: "check dgx2", with: "klenk-16"}},
+  "program": {
+    "what": {base: "program", refused: "hide"},
+    "collective": {base: "program show -g 4 --size 4K", with: "all_gather"},
+    ...Object.fromEntries([["--algo", "tree"], ["--engine", "dma"], ["--system", "mi300x-8"], ["-d,--datatype", "fp16"], ["--set", "coll.channels=2"]]
+      .map(([name, value]) => [name, {base: `program show -g 4 --size ${name === "-d,--datatype" ? "4098" : "1M"}`, with: `${name.split(",").at(-1)} ${value}`}])),
+    "--size": {base: "program show -g 4", with: "--size 4K"},
+    "-g,--ngpus": {base: "program show --size 4K", with: "-g 3"},
+    "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
+    "--json": {base: "program show -g 2 --size 4K", with: "--json"},
+  },
+  "list": {"what": {base: "list systems", against: "list gpus", with: ""}, "--json": {base: "list gpus", with: "--json"}},
+  "describe": {
+    "kind": {base: "describe system dgx2", against: "describe component link", with: ""},
+    "name": {base: "describe system dgx2", against: "describe system dgx-a100", with: ""},
+    "--json": {base: "describe gpu h100", with: "--json", refusedToo: "--json --yaml"},
+    "--yaml": {base: "describe gpu h100", with: "--yaml", refusedIn: "describe component link", refused: "--yaml"},
+  },
+};
+
+/** Commands and their options, from the help that the option parser writes. */
+async function commandsOf(words) {
+  const {out} = await run(`${words} --help`);
+  const parts = out.split(/^(Positionals|Options|Subcommands):\n/m);
+  const names = (title) => {
+    const at = parts.indexOf(title);
+    if (at < 0) return [];
+    return [...parts[at + 1].split(/\n\n/)[0].matchAll(/^ {2}(\S+)/gm)].map((m) => m[1]);
+  };
+  const all = [[words, [...names("Positionals"), ...names("Options")].filter((name) => name !== "-h,--help" && name !== "--version")]];
+  for (const sub of names("Subcommands")) all.push(...await commandsOf(`${words} ${sub}`.trim()));
+  return all;
+}
+
+const failures = [];
+const checked = {effects: 0, refusals: 0, same: 0};
+async function expectRefused(what, words) {
+  const {code, err} = await run(words);
+  if (code !== 2 || err.trim().split("\n").length !== 1) failures.push(`${what}: not refused: infold ${words} (exit code ${code}) ${err}`);
+  checked.refusals += 1;
+}
+async function checkOption(command, name, row) {
+  const what = `${command} ${name}`;
+  if (!row) return failures.push(`${what}: is not in the table of tests/tools/options.mjs: show its effect, or where it is refused`);
+  const own = name.split(",").at(-1);
+  if (row.with !== undefined) {
+    const other = await run(`${row.against ?? row.base} ${row.with}`.trim());
+    const plain = await run(row.base);
+    if (other.code === 2) failures.push(`${what}: infold ${row.against ?? row.base} ${row.with}: ${other.err}`);
+    if (plain.code === other.code && plain.out === other.out) failures.push(`${what}: no effect of '${row.with || row.against}' on infold ${row.base}`);
+    checked.effects += 1;
+  }
+  if (row.same !== undefined) {
+    const [plain, other] = [await run(row.base), await run(`${row.base} ${row.same}`)];
+    if (other.code !== 0 || plain.out !== other.out) failures.push(`${what}: differs, although ${row.why}`);
+    checked.same += 1;
+  }
+  for (const target of [row.writes, row.writesToo].filter((t) => t)) {
+    const path = join(scratch, `${command.replace(" ", "-")}-${target}`);
+    const option = row.writesToo ? `--trace ${path} ${own} 500ns` : `${own} ${path}`;
+    const {code, err} = await run(`${row.base} ${option}`);
+    if (code !== 0 || !existsSync(row.as ? `${path}.csv` : path)) failures.push(`${what}: nothing is written (exit code ${code}) ${err}`);
+    checked.effects += 1;
+  }
+  if (row.refused !== undefined) await expectRefused(what, `${row.refusedIn ?? row.base} ${row.refused}`);
+  for (const more of [row.refusedToo, row.refusedThree]) if (more !== undefined) await expectRefused(what, `${row.base} ${more}`);
+}
+
+{
+  const {out} = await new Promise((resolve) => execFile(infold, "program show --algo tree --size 4K -g 4 --json".split(" "), (_, out) => resolve({out})));
+  writeFileSync(tree, out);
+  await run(`bench all_reduce -b 16K -g 4 --no-timing --tune ${tuning} --system dgx-a100 --algo direct`);
+}
+const work = [];
+for (const [command, options] of await commandsOf("")) {
+  for (const name of options) {
+    const row = table[command]?.[name] ?? table[command]?.[name.split(",").at(-1)];
+    work.push(() => checkOption(command, name, row));
+  }
+}
+const total = work.length;
+if (total === 0) failures.push("the help lists no options");
+await Promise.all(Array.from({length: availableParallelism()}, async () => {
+  while (work.length > 0) await work.shift()();
+}));
+for (const failure of failures) console.error(`FAILED: ${failure.trim()}`);
+console.log(`${total} options: ${checked.effects} effects, ${checked.refusals} refusals, ${checked.same} that rightly change nothing; ${ran.size} runs, ${failures.length} failures`);
+process.exit(failures.length > 0 ? 1 : 0);
