@@ -69,15 +69,15 @@ TEST(MachinePlans, AThousandGpusOnAFatTreeArePlannedAndBuilt) {
 }
 
 TEST(MachinePlans, AskOftenWhetherToGoOn) {
-  // Between two questions at most a million steps are done (sim::Patience), some milliseconds.
+  // Between two questions about as much is done as for one leaf's column of the tables.
   int asked = 0;
   ASSERT_TRUE(MachinePlan::make(fat_tree_of_1024(), [&] { return ++asked > 0; }));
-  EXPECT_GE(asked, 4);
+  EXPECT_GE(asked, 32 * 8);
 }
 
 TEST(MachinePlans, StopWhenAsked) {
   int questions = 0;
-  for (const int after : {1, 2, 4}) {
+  for (const int after : {1, 100, 200}) {
     questions = 0;
     const auto plan = MachinePlan::make(fat_tree_of_1024(), [&] { return ++questions < after; });
     ASSERT_FALSE(plan);

@@ -38,7 +38,7 @@ function run(words) {
         try {
           seen = JSON.stringify(withoutEchoes(JSON.parse(out)));
         } catch { /* a table */ }
-        resolve({code: error?.code ?? 0, out: seen, err: err.replace(/^# .*\n/gm, "")});
+        resolve({code: error ? error.code ?? error.signal : 0, out: seen, err: err.replace(/^# .*\n/gm, "")});
       });
     }));
   }
@@ -273,7 +273,7 @@ async function checkOption(command, name, row) {
   if (row.with !== undefined) {
     const other = await run(`${row.against ?? row.base} ${row.with}`.trim());
     const plain = await run(row.base);
-    if (other.code === 2) failures.push(`${what}: infold ${row.against ?? row.base} ${row.with}: ${other.err}`);
+    if (![0, 1].includes(other.code)) failures.push(`${what}: infold ${row.against ?? row.base} ${row.with}: ${other.err}`);
     if (plain.code === other.code && plain.out === other.out) failures.push(`${what}: no effect of '${row.with || row.against}' on infold ${row.base}`);
     checked.effects += 1;
   }

@@ -246,9 +246,11 @@ TEST(RuntimeAlone, RunsOneRankWithoutAMachine) {
   Runtime runtime(
       without_communication(g), core,
       {.programs = [&](const Operation&, sim::Bytes) -> const coll::Program& { return program; }});
+  EXPECT_EQ(runtime.kernels(0).share_ended(), 0);
   runtime.start();
   events.run();
   EXPECT_TRUE(runtime.done());
+  EXPECT_EQ(runtime.kernels(0).share_ended(), 1);
   EXPECT_EQ(runtime.times(0, b).start, runtime.times(0, a).end + spec.launch_gap);
 }
 

@@ -257,8 +257,8 @@ sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going) {
 
   const work::Programs program_of = [&programs](const work::Operation&,
                                                 sim::Bytes bytes) -> const coll::Program& {
-    if (auto why = programs.prepare(bytes))
-      INFOLD_CHECK(false, "sizes between those that were accepted are accepted");
+    const auto prepared = programs.prepare(bytes);
+    INFOLD_CHECK(prepared.has_value(), "sizes between those that were accepted are accepted");
     return programs[bytes].program;
   };
   auto alone = run_alone(job, plan, step, program_of, keep_going);
