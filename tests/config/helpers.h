@@ -1,7 +1,9 @@
 // What the tests of this room share: unpacking results, files in a scratch folder.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -25,7 +27,7 @@ class ScratchTest : public ::testing::Test {
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::path(::testing::TempDir()) /
-              (std::string("infold_") + info->test_suite_name() + "_" + info->name());
+              fmt::format("infold_{}_{}_{}", info->test_suite_name(), info->name(), getpid());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

@@ -1,17 +1,15 @@
 // Tables of choices: written and read back, and refused with the place of what is wrong.
 #include "config/tuning_file.h"
 
-#include <filesystem>
-#include <fstream>
+#include "helpers.h"
 
 namespace infold::config {
 namespace {
 
-class TuningFile : public testing::Test {
+class TuningFile : public ScratchTest {
  protected:
   sim::Result<study::TuningTable> load(const std::string& text) {
-    std::ofstream(path) << text;
-    return load_tuning(path);
+    return load_tuning(write("tuning.yaml", text));
   }
   std::string complaint(const std::string& text) {
     const auto loaded = load(text);
@@ -19,9 +17,6 @@ class TuningFile : public testing::Test {
     const sim::Error& e = loaded.error();
     return std::to_string(e.place.line) + ":" + std::to_string(e.place.column) + ": " + e.message;
   }
-  void TearDown() override { std::filesystem::remove(path); }
-
-  std::string path = testing::TempDir() + "infold_tuning_file_test.yaml";
   std::string head = "kind: tuning\ncollective: all_reduce\nsystem: x\ngpus: 8\nchoices:\n";
 };
 

@@ -3,21 +3,19 @@
 
 #include <fmt/format.h>
 
-#include "config/yaml/overrides.h"
-#include "support/results.h"
-
-#include <filesystem>
-#include <fstream>
 #include <set>
+
+#include "config/yaml/overrides.h"
+#include "helpers.h"
+#include "support/results.h"
 
 namespace infold::config {
 namespace {
 
-class ValidationFile : public testing::Test {
+class ValidationFile : public ScratchTest {
  protected:
   std::string complaint(const std::string& rows) {
-    std::ofstream(path) << "kind: validation\nrows:\n" << rows;
-    const auto loaded = load_validation(path);
+    const auto loaded = load_validation(write("rows.yaml", "kind: validation\nrows:\n" + rows));
     if (loaded) return "taken";
     const sim::Error& e = loaded.error();
     return std::to_string(e.place.line) + ":" + std::to_string(e.place.column) + ": " + e.message;
@@ -27,8 +25,6 @@ class ValidationFile : public testing::Test {
     return "  - {id: a, quantity: q, unit: us, published: " + published +
            ", source: s, run: list systems, read: " + read + ", accept: 0.1, because: b" + more + "}\n";
   }
-  void TearDown() override { std::filesystem::remove(path); }
-  std::string path = testing::TempDir() + "infold_validation_file_test.yaml";
 };
 
 TEST_F(ValidationFile, TheOnesInTheBinaryAgreeWithThemselvesAndWithTheParameters) {
@@ -72,8 +68,8 @@ std::string shown(const sim::Place& p) {
 }
 
 TEST_F(ValidationFile, KnowsWhereCommandsAndPathsStand) {
-  std::ofstream(path) << "kind: validation\nrows:\n"
-                      << row("10", "/a", ",\n over: {run: list gpus, read: /b}");
+  const std::string path = write(
+      "rows.yaml", "kind: validation\nrows:\n" + row("10", "/a", ",\n over: {run: list gpus, read: /b}"));
   const auto loaded = load_validation(path);
   ASSERT_TRUE(loaded);
   const auto& r = loaded.value().rows.front();
