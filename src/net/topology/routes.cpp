@@ -12,7 +12,8 @@
 #include "net/topology/twins.h"
 
 namespace infold::net {
-namespace {
+/// What RouteBuilder is made of. It has a name, because RouteBuilder is a friend of Routes and has one.
+namespace routing {
 
 constexpr int kFar = -1;
 constexpr int kMostLayersOfAHop = 256;  // by Hop::layer
@@ -114,7 +115,7 @@ TorusStep torus_step(const std::vector<int>& sides, int from, int to) {
   return step;
 }
 
-}  // namespace
+}  // namespace routing
 
 /// Fills the tables column by column.
 class RouteBuilder {
@@ -144,11 +145,12 @@ class RouteBuilder {
       for (std::uint32_t row = 0; row < twins().groups(); ++row) {
         if (patience_.ended_after(note(row, column))) return sim::interrupted();
       }
-      if (routes_.layers_ > kMostLayersOfAHop) {
-        return sim::fail(fmt::format("routing to gpu{} needs {} layers of virtual channels; the most that a "
-                                     "hop can name is {}",
-                                     twins().members(column).front(), routes_.layers_, kMostLayersOfAHop),
-                         "fabric.topology");
+      if (routes_.layers_ > routing::kMostLayersOfAHop) {
+        return sim::fail(
+            fmt::format("routing to gpu{} needs {} layers of virtual channels; the most that a "
+                        "hop can name is {}",
+                        twins().members(column).front(), routes_.layers_, routing::kMostLayersOfAHop),
+            "fabric.topology");
       }
     }
     return std::move(routes_);
@@ -214,7 +216,7 @@ class RouteBuilder {
       case RoutingStyle::kDimensionOrder:
         break;
     }
-    const TorusStep step = torus_step(blueprint_.dims, from, to);
+    const routing::TorusStep step = routing::torus_step(blueprint_.dims, from, to);
     take_links_to(from, [&](NodeId next) { return next == step.next; });
     return {step.hops, step.layer};
   }
@@ -257,9 +259,9 @@ class RouteBuilder {
 
   const Blueprint& blueprint_;
   Adjacency adjacency_;
-  Distances distances_;
+  routing::Distances distances_;
   sim::Patience patience_;
-  CandidateLists lists_;
+  routing::CandidateLists lists_;
   std::vector<LinkId> links_;  // of the entry that is being made
   Routes routes_;
 };
