@@ -41,6 +41,7 @@ std::string compare_text(const CompareReport& report) {
       fmt::format("  repaired: the part of overlapped ring's slow-down of backward ({:.1f} %) that is gone\n",
                   report.result.ring_slowdown * 100);
   std::vector<study::Method> methods;
+  methods.reserve(rows.size());
   for (const study::CompareRow& row : rows) methods.push_back(row.method);
   text += hypothetical_text(report.label, methods);
   text += "  ideal: overlapped, with SMs, cache and memory of its own for each\n";
