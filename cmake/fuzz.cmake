@@ -3,7 +3,7 @@
 # fuzz-reader misses something, its file belongs here.
 set(fuzz_coll algo program)
 set(fuzz_work kernel)
-set(fuzz_train graph graph_layers layers shape)
+set(fuzz_train graph graph_attention graph_layers layers shape)
 set(fuzz_study check prepared_system campaign/command_run campaign/sweep)
 
 function(keep_what_readers_need room sources)
