@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/effects.h"
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
+#include "cli/options/effects.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
-#include "cli/systems.h"
 #include "config/yaml/suggest.h"
 
 namespace infold::cli {
@@ -178,7 +178,7 @@ int run(int argc, char** argv) {
   }
   // Output that could not be written must not count as success.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    if (!reader_has_gone()) bad_input("can not write to standard output");
+    if (!reader_has_gone()) bad_input("cannot write to standard output");
     return kFailed;
   }
   return exit;

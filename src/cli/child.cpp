@@ -63,7 +63,8 @@ bool read_some(Descriptor& from, std::string& to) {
   ::_exit(kFailed);
 }
 
-/// The first line of what a child complained of, without the program's name. Lines of progress are none.
+/// The first line that a child wrote to standard error, without the program's name. Lines of progress do not
+/// count.
 std::string complaint_in(std::string_view err) {
   constexpr std::string_view kOwn = "infold: ";
   while (err.starts_with("# ")) {
@@ -121,7 +122,7 @@ study::CommandRun run_child(const std::vector<std::string>& words) {
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return not_started("infold can not start itself");
+  if (pid < 0) return not_started("infold cannot start itself");
   if (pid == 0) become(arguments.data(), parent, out_write.get(), err_write.get());
   out_write.close();
   err_write.close();
@@ -130,7 +131,7 @@ study::CommandRun run_child(const std::vector<std::string>& words) {
   std::string complaints;
   bool out_open = true;
   bool err_open = true;
-  bool told = false;  // to stop
+  bool told = false;  // whether it was told to stop
   while (out_open || err_open) {
     std::array<pollfd, 2> fds{
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};

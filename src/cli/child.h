@@ -10,12 +10,12 @@
 
 namespace infold::cli {
 
-/// A file says what is run, so only what simulates and prints may be: nothing that writes a file or runs
-/// further files. Nor is a command begun whose words make no sense.
+/// Checks a command that a file contains. It must only simulate and print: a command that writes a file or
+/// runs further files is refused, and so is one whose words make no sense.
 sim::Status check_command(const std::vector<std::string>& words);
 
-/// Blocks until it has ended; ends it when infold itself is interrupted or gone. Safe to call from several
-/// threads.
+/// Runs the command and blocks until it has ended. It is ended when infold itself is interrupted or gone.
+/// Safe to call from several threads.
 study::CommandRun run_child(const std::vector<std::string>& words);
 
 }  // namespace infold::cli

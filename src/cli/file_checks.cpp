@@ -1,4 +1,4 @@
-// Loads what a file names, and runs nothing.
+// Loads everything that a file names, and runs nothing.
 #include "cli/file_checks.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/child.h"
-#include "cli/systems.h"
+#include "cli/options/systems.h"
 #include "config/catalog.h"
 #include "config/yaml/suggest.h"
 #include "report/known_columns.h"
@@ -42,7 +42,7 @@ sim::Status check_columns(const config::SweepFile& file) {
 sim::Status check_methods(const study::PreparedSystem& system, const std::vector<study::Method>& methods,
                           bool what_if) {
   for (const study::Method& method : methods) {
-    auto built = study::check_built(system, method.algorithm, what_if);
+    auto built = study::check_built(system, method, what_if);
     if (!built) return built;
   }
   return {};

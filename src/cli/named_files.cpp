@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/named_output.h"
-#include "cli/systems.h"
+#include "cli/options/systems.h"
 #include "config/catalog.h"
 #include "config/study_file.h"
 #include "config/sweep_file.h"
@@ -144,8 +144,11 @@ std::vector<OutputPlace> outputs_of(const CLI::App& command) {
 Inputs inputs_of(const CLI::App& command) {
   Inputs inputs;
   for (const InputOption& option : kInputs) {
-    if (const std::string value = typed(command, option.name); !value.empty())
-      inputs.add_option(option.name, value, option.name);
+    const CLI::Option* given = command.get_option_no_throw(std::string(option.name));
+    if (given == nullptr) continue;
+    for (const std::string& value : given->results()) {  // --program may be given several times
+      if (!value.empty()) inputs.add_option(option.name, value, option.name);
+    }
   }
   const std::string file = typed(command, command.get_name() == "study" ? "study" : "file");
   if (file.empty()) return inputs;

@@ -8,13 +8,13 @@
 
 #include "cli/app.h"
 #include "cli/named_files.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "sim/check.h"
 
 namespace infold::cli {
 
-std::string refuse_no_name(const std::string& path) {
+std::string valid_file_name(const std::string& path) {
   return path.empty() ? "the file has no name" : "";
 }
 

@@ -15,8 +15,10 @@ struct OutputPlace {
   std::string_view option;
   std::string path;
 };
-/// For check() of CLI11: what is wrong with the name of a file to write, as far as can be told from the name.
-std::string refuse_no_name(const std::string& path);
+
+/// For check() of CLI11, where an empty text means that the value is valid: what is wrong with the name of a
+/// file to write.
+std::string valid_file_name(const std::string& path);
 
 /// Does nothing if no file was asked for.
 class NamedOutput {

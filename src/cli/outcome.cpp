@@ -1,4 +1,4 @@
-// Errors in words.
+// Turns errors into text.
 #include "cli/outcome.h"
 
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/app.h"
-#include "cli/systems.h"
+#include "cli/options/systems.h"
 
 namespace infold::cli {
 

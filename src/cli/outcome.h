@@ -1,4 +1,4 @@
-// What every command says when there is no result, and the exit code for it.
+// What every command prints when there is no result, and the exit code for it.
 #pragma once
 
 #include <string>
@@ -7,15 +7,16 @@
 
 namespace infold::cli {
 
-/// A name for a line that people read. What was typed may hold anything, such as what moves a cursor.
+/// Makes a name safe to print on a line, because what was typed may hold anything, such as characters that
+/// move a cursor.
 std::string printable(std::string text);
 
 /// Prints one line of complaint to standard error, and returns the exit code for it.
 int bad_input(const std::string& message);
 
-/// Says why there is no result and returns the exit code: bad input as "file:line:column: why" where it is
-/// in a file, otherwise as "label: why"; of a deadlock who waits for whom, as far as anybody would read;
-/// nothing of an interruption.
+/// Prints why there is no result, and returns the exit code. Bad input is printed as "file:line:column: why"
+/// if it is in a file, otherwise as "label: why". For a deadlock, the first of the waits are listed. For an
+/// interruption, nothing is printed.
 int failure(const sim::Error& error, const std::string& label = {});
 
 }  // namespace infold::cli

@@ -68,7 +68,7 @@ std::string typed_again(int argc, const char* const* argv) {
 CLI::Option* add_page_argument(CLI::App& command, PageArguments& args) {
   return command
       .add_option("--report", args.file, "also write the result as a page with charts, e.g. out.html")
-      ->check(refuse_no_name);
+      ->check(valid_file_name);
 }
 
 void PageWriter::add(const study::SystemSpec& system) {

@@ -20,7 +20,7 @@ namespace infold::cli {
 std::string typed_again(int argc, const char* const* argv);
 
 struct PageArguments {
-  std::string file;   ///< empty: no page
+  std::string file;   ///< empty if there is no page
   std::string typed;  ///< the command line
 };
 CLI::Option* add_page_argument(CLI::App& command, PageArguments& args);
@@ -35,15 +35,15 @@ class PageWriter {
   int open() { return file_.open(); }
   /// A system whose parameters are to be listed; each name is listed once.
   void add(const study::SystemSpec& system);
-  /// The same for a GPU by itself.
+  /// The same for a GPU without a system.
   void add(const gpu::GpuSpec& gpu);
   /// A machine to draw. `bytes` is the size of the message, 0 if there were several.
   void add(std::string label, std::int64_t bytes, const study::FabricUse& use);
   /// What a run must record so that the page can show it, if no trace asks for more; nothing without a page.
   std::optional<sim::TraceSpec> recording(std::size_t runs = 1) const;
-  /// What the run recorded. `row` is the row of the result, where it has rows.
+  /// Adds what the run recorded. `row` is the row of the result, if it has rows.
   void add(const sim::TraceRecorder& trace, std::size_t row = 0);
-  /// Published times of this collective on the systems so far, with all of their GPUs taking part.
+  /// Adds published times of this collective on the systems so far, with all of their GPUs taking part.
   void add_published(const std::string& collective);
   /// `json` is what --json prints.
   int write(const std::string& json);

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "cli/systems.h"
+#include "cli/options/systems.h"
 
 namespace infold::cli {
 
@@ -57,7 +57,7 @@ void Progress::clear() {
 void Progress::keep_drawing(const std::stop_token& stop) {
   const auto often = terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000);
   std::unique_lock lock(mutex_);
-  // What is over within a second needs no line.
+  // A task that is over within a second needs no line.
   wake_.wait_for(lock, stop, terminal_ ? std::chrono::milliseconds(1000) : often, [] { return false; });
   while (!stop.stop_requested()) {
     if (busy_) draw_line(Clock::now());

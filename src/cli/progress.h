@@ -1,5 +1,5 @@
-// A progress line on a terminal, for everything that takes more than a second. Anywhere else, a line on
-// standard error every ten seconds, which begins with '# '.
+// A progress line on a terminal, for everything that takes more than a second. If standard error is not a
+// terminal, a line that begins with '# ' is written to it every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -34,12 +34,12 @@ class Progress {
   std::mutex mutex_;  // guards all below
   std::condition_variable_any wake_;
   bool busy_ = false;   // between show() and clear()
-  bool drawn_ = false;  // on the terminal
+  bool drawn_ = false;  // whether the line is on the terminal
   std::string what_;
   double share_ = 1;
-  double first_ = 1;         // the share that the task began with,
-  Clock::time_point begun_;  // and when
-  std::jthread drawer_;      // last: it uses all above
+  double first_ = 1;         // the share that the task began with
+  Clock::time_point begun_;  // when the task began
+  std::jthread drawer_;      // declared last, because it uses all of the above
 };
 
 }  // namespace infold::cli

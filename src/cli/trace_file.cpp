@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cli/app.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "config/yaml/units.h"
 
 namespace infold::cli {
@@ -22,10 +22,10 @@ void add_trace_arguments(CLI::App& command, TraceArguments& args) {
   command
       .add_option("--trace", args.file,
                   "also write what happened when, for ui.perfetto.dev, e.g. out.pftrace")
-      ->check(refuse_no_name);
+      ->check(valid_file_name);
   command
       .add_option("--trace-interval", args.interval,
-                  "between two samples of a counter; doubled as often as the file would get too large")
+                  "time between two samples of a counter; it is doubled until the file is not too large")
       ->capture_default_str();
 }
 

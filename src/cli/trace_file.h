@@ -16,7 +16,7 @@ class App;
 namespace infold::cli {
 
 struct TraceArguments {
-  std::string file;  ///< empty: no trace
+  std::string file;  ///< empty if there is no trace
   std::string interval = "1us";
 };
 void add_trace_arguments(CLI::App& command, TraceArguments& args);

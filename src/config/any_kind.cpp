@@ -1,4 +1,4 @@
-// Reads the file once more than its own reader does, and believes its `kind:`.
+// Reads the file once before its own reader does, and believes its `kind:`.
 #include "config/any_kind.h"
 
 #include "config/program_file.h"

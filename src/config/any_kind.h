@@ -1,4 +1,4 @@
-// What a file is, as far as its first keys tell, for a command that takes files of every kind.
+// Finds out what kind of file a file is, by its first keys, for a command that takes files of every kind.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace infold::config {
 
-/// "system", "sweep", "program" ...: what the file, preset or shipped study says it is. A program in JSON
-/// need not say so: it has lists of steps. Empty if it says nothing or can not be read.
+/// "system", "sweep", "program" and so on: the kind that the file, preset or shipped study says it is. A
+/// program in JSON need not say so, because it has lists of steps. Empty if the file says nothing or cannot
+/// be read.
 std::string kind_of(std::string_view name_or_file);
 
 }  // namespace infold::config

@@ -40,7 +40,7 @@ sim::Result<AnySpec> widen(sim::Result<Spec> r) {
   return std::move(r).map([](Spec&& spec) { return AnySpec{std::move(spec)}; });
 }
 
-/// As its kind says.
+/// Loads the file as its kind says.
 sim::Result<AnySpec> load_with(Loader& loader, const OpenFile& file) {
   switch (file.kind) {
     case FileKind::kSystem:
@@ -113,7 +113,7 @@ sim::Result<AnySpec> load_any(std::string_view name_or_file, const Validate& val
 
 std::vector<std::string> files_behind(std::string_view name_or_file) {
   if (!is_file_reference(name_or_file)) return {};
-  const sim::Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // of whatever kind it is
+  const sim::Result<OpenFile> opened = open(FileKind::kSystem, name_or_file);  // opens a file of any kind
   if (!opened) return {std::string(name_or_file)};
   Loader loader({});
   load_with(loader, *opened);

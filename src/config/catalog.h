@@ -31,8 +31,8 @@ std::vector<PresetInfo> list_models();
 
 /// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
 sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
-/// The same with the parameters of `--set` changed (config/yaml/overrides.h). What comes of it is validated,
-/// and not the file by itself; that is asked only where it may be the file that is to blame.
+/// The same with the parameters of `--set` changed (config/yaml/overrides.h). The outcome is validated
+/// instead of the file by itself; the file is validated only if it may be to blame for an error.
 sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::span<const std::string> sets,
                                            const Validate& validate);
 sim::Result<gpu::GpuSpec> load_gpu(std::string_view name_or_file);

@@ -63,7 +63,7 @@ sim::Result<OpenFile> open_file(Source source) {
 }
 
 namespace {
-/// Of the keys that a file itself has.
+/// Reports the keys of the file itself that its topology has no use for.
 void complain_of_unused(const net::FabricSpec& fabric, ReadContext& reading) {
   for (const auto& [path, where] : reading.keys) {
     if (auto used = check_used(fabric, path); !used) reading.complain(where, used.error().message);
@@ -139,13 +139,15 @@ sim::Status Loader::fill(const OpenFile& file, Spec& spec, ReadContext& reading)
   if (file.root.find("name") == nullptr) spec.name = file.source.stem;
   spec.visit(reader);
   reader.finish();
-  // What a base wrote for its own topology does not count: a file may build on it with another one.
+  // Keys that a base wrote for its own topology do not count, because a file may build on it with another
+  // topology.
   if constexpr (std::is_same_v<Spec, study::SystemSpec>) {
     if (reading.problems.empty()) complain_of_unused(spec.machine.fabric, reading);
   }
   chain_ids_.pop_back();
   chain_shown_.pop_back();
-  // A base's problem is in the base's file, and everything here was read over it: it comes first.
+  // A problem of a base is in the base's file. It comes first, because everything here was read over that
+  // file.
   for (const sim::Error& e : reading.problems) {
     if (e.place.file != reading.file) return sim::fail(e);
   }
@@ -192,7 +194,7 @@ sim::Result<study::SystemSpec> Loader::system(const OpenFile& file) {
   study::SystemSpec spec;
   ReadContext reading;
   if (auto filled = fill(file, spec, reading); !filled) return sim::fail_as(std::move(filled));
-  // Neither the file nor a base names it: its figures are the file's and the defaults.
+  // If neither the file nor a base names the GPU, its figures are those of the file and the defaults.
   if (spec.machine.gpu.name.empty()) spec.machine.gpu.name = kUnnamedGpu;
   if (auto valid = validated(file, spec, reading); !valid) return sim::fail_as(std::move(valid));
   return spec;

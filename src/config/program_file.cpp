@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 
 #include "coll/program/checker.h"
 #include "coll/program/chunking.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 constexpr int kMostLists = 100'000;
+constexpr std::size_t kLongestProgramName = 32;  // of a file, as tables show it
 
 /// A whole number from `min` to `max`.
 template <class T>
@@ -41,7 +43,7 @@ class StepReader {
 
   coll::Step read() {
     coll::Step s;
-    map_.scalar("op");  // for people
+    map_.scalar("op");  // only for readers; it is not used
     peers("from", s.from);
     peers("to", s.to);
     offset("bytes", s.bytes);
@@ -95,7 +97,7 @@ class ProgramReader {
   void read() {
     MapReader map(root_, "", reading_);
     for (const char* told : {"schema", "command", "kind", "algo", "system"}) map.scalar(told);
-    coll::Program& p = out_.program;
+    coll::Program& p = out_.own.program;
     needs(map, "collective");
     map.field("collective", p.collective, "");
     std::int64_t bytes = 0;
@@ -111,7 +113,10 @@ class ProgramReader {
     map.field("channels", p.channels, sim::between(1, 256), "");
     map.field("root", p.root, sim::between(0, 1023), "");
     map.field("engine", p.engine, "");
-    map.group("coll", p.tuning);
+    coll::Protocol protocol{};
+    map.field("proto", protocol, "");
+    map.group("coll", out_.own.settings);
+    p.tuning = coll::for_protocol(out_.own.settings, protocol);
     const YamlNode* lists = needs(map, "lists");
     map.finish();
     if (!reading_.problems.empty()) return;
@@ -130,7 +135,7 @@ class ProgramReader {
   }
 
   void check_whole(Position where) {
-    const coll::Program& p = out_.program;
+    const coll::Program& p = out_.own.program;
     const coll::Tuning& t = p.tuning;
     if (p.root >= p.ranks) reading_.complain(where, fmt::format("root {} of {} ranks", p.root, p.ranks));
     if (coll::has_shares(p.collective) && p.bytes.count() % p.ranks != 0)
@@ -139,8 +144,8 @@ class ProgramReader {
     if (p.ranks * p.channels > kMostLists)
       reading_.complain(where, fmt::format("more than {} lists", kMostLists));
     if (t.slice_steps > t.buffer_steps) reading_.complain(where, "coll: a slice does not fit the buffer");
-    out_.program.lists.resize(static_cast<std::size_t>(p.ranks) * static_cast<std::size_t>(p.channels));
-    out_.steps.resize(out_.program.lists.size());
+    out_.own.program.lists.resize(static_cast<std::size_t>(p.ranks) * static_cast<std::size_t>(p.channels));
+    out_.steps.resize(out_.own.program.lists.size());
   }
 
   void read_lists(const YamlNode& lists) {
@@ -151,13 +156,13 @@ class ProgramReader {
       MapReader map(node, "lists", reading_);
       int rank = 0;
       int channel = 0;
-      map.field("rank", rank, sim::between(0, out_.program.ranks - 1), "");
-      map.field("channel", channel, sim::between(0, out_.program.channels - 1), "");
+      map.field("rank", rank, sim::between(0, out_.own.program.ranks - 1), "");
+      map.field("channel", channel, sim::between(0, out_.own.program.channels - 1), "");
       const YamlNode* steps = map.take("steps");
       map.finish();
       if (!reading_.problems.empty()) return;
-      auto& list = out_.program.steps(rank, channel);
-      auto& places = out_.steps[static_cast<std::size_t>(&list - out_.program.lists.data())];
+      auto& list = out_.own.program.steps(rank, channel);
+      auto& places = out_.steps[static_cast<std::size_t>(&list - out_.own.program.lists.data())];
       if (!list.empty())
         return reading_.complain(node.at, fmt::format("rank {} channel {} a second time", rank, channel));
       if (steps == nullptr) continue;
@@ -177,11 +182,11 @@ class ProgramReader {
   ReadContext& reading_;
 };
 
-/// Where in the file a flaw is.
+/// The place of a flaw in the file.
 Position place_of(const coll::Flaw& flaw, const ProgramFile& file) {
   if (flaw.step < 0) return {};
-  const auto* list = &file.program.steps(flaw.rank, flaw.channel);
-  const auto index = static_cast<std::size_t>(list - file.program.lists.data());
+  const auto* list = &file.own.program.steps(flaw.rank, flaw.channel);
+  const auto index = static_cast<std::size_t>(list - file.own.program.lists.data());
   return file.steps[index][static_cast<std::size_t>(flaw.step)];
 }
 
@@ -196,10 +201,11 @@ sim::Result<ProgramFile> load_program(const std::string& file) {
   reading.file = file;
   ProgramFile out;
   out.file = file;
+  out.own.name = shown(std::filesystem::path(file).filename().string(), kLongestProgramName);
   ProgramReader(*tree, out, reading).read();
   if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
-  if (const auto flaw = coll::find_flaw(out.program))
-    return sim::fail(at(file, place_of(*flaw, out), coll::to_string(*flaw, out.program)));
+  if (const auto flaw = coll::find_flaw(out.own.program))
+    return sim::fail(at(file, place_of(*flaw, out), coll::to_string(*flaw, out.own.program)));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Names of studies to their text.
+// Finds the text of a study by its name.
 #include "config/shipped_study.h"
 
 #include <fmt/format.h>
@@ -12,27 +12,27 @@
 
 namespace infold::config {
 
-sim::Result<Source> find_study(std::string_view name) {
+sim::Result<Source> find_study(std::string_view name, std::string_view kind) {
   if (is_file_reference(name)) return read_source(std::filesystem::path(name), kLargestFile);
-  std::vector<std::string> names;
   for (const embedded::File& f : embedded::studies()) {
-    names.emplace_back(f.path.substr(0, f.path.rfind('.')));
-    if (names.back() == name) {
+    if (f.path.substr(0, f.path.rfind('.')) == name) {
       const std::string shown = fmt::format("studies/{}", f.path);
       return Source{shown, "study:" + shown, std::string(name), {}, true, std::string(f.text)};
     }
   }
+  std::vector<std::string> names;
+  for (const PresetInfo& info : list_shipped(kind)) names.push_back(info.name);
   const std::vector<std::string_view> views(names.begin(), names.end());
   std::string hint = did_you_mean(name, views);
   if (hint.empty()) hint = fmt::format(" (there are: {})", fmt::join(names, ", "));
-  return sim::fail(fmt::format("unknown study {}{}", quote(name), hint));
+  return sim::fail(fmt::format("unknown {} {}{}", kind, quote(name), hint));
 }
 
 std::vector<PresetInfo> list_shipped(std::string_view kind) {
   std::vector<PresetInfo> out;
   for (const embedded::File& f : embedded::studies()) {
     const auto root = parse_yaml(std::string(f.text), std::string(f.path));
-    if (!root) continue;  // a test reads them all
+    if (!root) continue;  // a test reads all of them, so none is broken
     const YamlNode* of = root->find("kind");
     const YamlNode* summary = root->find("summary");
     if (of == nullptr || of->text != kind) continue;
@@ -40,6 +40,15 @@ std::vector<PresetInfo> list_shipped(std::string_view kind) {
         {std::string(f.path.substr(0, f.path.rfind('.'))), summary == nullptr ? "" : summary->text});
   }
   return out;
+}
+
+sim::Result<StudySource> open_study(std::string_view name_or_file, std::string_view kind) {
+  auto source = find_study(name_or_file, kind);
+  if (!source) return sim::fail(unread(name_or_file, std::move(source.error())));
+  auto root = parse_yaml(source->text, source->shown);
+  if (!root) return sim::fail_as(std::move(root));
+  if (auto fits = check_kind(*root, kind, source->shown); !fits) return sim::fail_as(std::move(fits));
+  return StudySource{*std::move(source), *std::move(root)};
 }
 
 sim::Status check_kind(const YamlNode& root, std::string_view wanted, const std::string& file) {

@@ -1,4 +1,4 @@
-// The file's keys, read with the reader that systems use.
+// Reads the keys of the file, with the reader that systems use.
 #include "config/study_file.h"
 
 #include <fmt/format.h>
@@ -115,16 +115,9 @@ sim::Result<study::Method> parse_method(std::string_view text) {
 }
 
 sim::Result<StudyFile> load_study(std::string_view name_or_file) {
-  auto found = find_study(name_or_file);
-  if (!found) return sim::fail(unread(name_or_file, std::move(found.error())));
-  const Source& source = *found;
-  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (!parsed) return sim::fail_as(std::move(parsed));
-  const YamlNode& root = *parsed;
-
-  if (auto kind_fits = check_kind(root, "study", source.shown); !kind_fits)
-    return sim::fail_as(std::move(kind_fits));
-
+  const auto opened = open_study(name_or_file, "study");
+  if (!opened) return sim::fail_as(opened);
+  const auto& [source, root] = *opened;
   ReadContext reading;
   reading.file = source.shown;
   StudyFile study;

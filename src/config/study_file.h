@@ -16,10 +16,10 @@ namespace infold::config {
 struct StudyCase {
   std::string system;
   std::string model;
-  int gpus = 0;      ///< 0: all GPUs of the system
-  int sequence = 0;  ///< 0: the usual number of the model
+  int gpus = 0;      ///< 0 means all GPUs of the system
+  int sequence = 0;  ///< 0 means the usual number of the model
   train::Recipe recipe;
-  std::vector<study::Method> methods;  ///< empty: those of the study
+  std::vector<study::Method> methods;  ///< if empty, those of the study
   bool heavy = false;
 };
 struct StudyWindow {
@@ -33,7 +33,7 @@ struct StudyFile {
   std::string name;
   std::string summary;
   std::vector<study::Method> methods;
-  bool what_if_inc = false;  ///< its switches reduce, whatever the systems have
+  bool what_if_inc = false;  ///< simulates switches that reduce, even if the systems have none
   std::vector<StudyCase> cases;
   std::vector<StudyWindow> windows;
 };
@@ -41,7 +41,7 @@ struct StudyFile {
 /// By the name of a shipped study, or by file.
 sim::Result<StudyFile> load_study(std::string_view name_or_file);
 
-/// "ring", "ring@dma", "auto": the method, or what is wrong with it.
+/// Reads a method such as "ring", "ring@dma" or "auto", or says what is wrong with it.
 sim::Result<study::Method> parse_method(std::string_view text);
 
 }  // namespace infold::config

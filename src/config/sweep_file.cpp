@@ -137,16 +137,9 @@ class AxesReader {
 }  // namespace
 
 sim::Result<SweepFile> load_sweep(std::string_view name_or_file) {
-  auto found = find_study(name_or_file);
-  if (!found) return sim::fail(unread(name_or_file, std::move(found.error())));
-  const Source& source = *found;
-  sim::Result<YamlNode> parsed = parse_yaml(source.text, source.shown);
-  if (!parsed) return sim::fail_as(std::move(parsed));
-  const YamlNode& root = *parsed;
-
-  if (auto kind_fits = check_kind(root, "sweep", source.shown); !kind_fits)
-    return sim::fail_as(std::move(kind_fits));
-
+  const auto opened = open_study(name_or_file, "sweep");
+  if (!opened) return sim::fail_as(opened);
+  const auto& [source, root] = *opened;
   ReadContext reading;
   reading.file = source.shown;
   SweepFile file;

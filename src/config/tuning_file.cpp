@@ -1,4 +1,4 @@
-// The file's few keys, read with the reader that systems use.
+// Reads the few keys of the file, with the reader that systems use.
 #include "config/tuning_file.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The parameters' names and values come from FabricSpec::visit, the topologies that they shape from
+// The names and values of parameters come from FabricSpec::visit, and the topologies that they shape from
 // net/topology.
 #include "config/unused_parameters.h"
 
@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kFabric = "fabric.";
 
-/// Parameters that shaped `fabric` by other values than the defaults and mean nothing to the topology `now`.
+/// The parameters that shaped `fabric`, with other values than the defaults, and mean nothing to the topology
+/// `now`.
 std::vector<std::string> left_behind(const net::FabricSpec& fabric, net::Topology now) {
   study::SystemSpec system;
   const std::vector<Parameter> defaults = parameters(system);

@@ -1,4 +1,4 @@
-// Parameters of a fabric that its topology has no use for: refused where a user writes them, and where a
+// Parameters of a fabric that its topology has no use for. They are refused if a user writes them, or if a
 // change of topology would leave them behind unnoticed.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace infold::config {
 
-/// Whether this fabric has a use for the parameter at that path ("fabric.dims").
+/// Checks whether this fabric has a use for the parameter at a path such as "fabric.dims".
 sim::Status check_used(const net::FabricSpec& fabric, std::string_view path);
 
-/// Whether the parameters at those paths have a use, where `before` is what there was and `after` what became
-/// of it. Fails where one has none, or where the topology is another and nothing was said of the new one's
-/// shape.
+/// Checks whether the parameters at those paths have a use, for a fabric that was `before` and became
+/// `after`. Fails if one has none, or if the topology changed and nothing was said about the shape of the new
+/// one.
 sim::Status check_used(const net::FabricSpec& before, const net::FabricSpec& after,
                        std::span<const std::string_view> paths);
 

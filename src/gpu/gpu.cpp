@@ -80,7 +80,7 @@ void Gpu::remove_mover(CopyPipeline& pipeline) {
 }
 
 sim::Time Gpu::poll_of(SignalId signal) const {
-  return signals_.at_port(signal) ? sim::Time{} : spec_.poll;
+  return signals_[signal].at_port ? sim::Time{} : spec_.poll;
 }
 
 StreamId Gpu::stream_of(std::vector<StreamId>& streams, std::size_t index, int above) {
@@ -94,75 +94,69 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
     signals_.seen_at(signal, events_.now() + poll_of(signal));
     return;
   }
-  net::Packet packet;
+  net::Packet packet(net::PacketKind::kSignal);
   packet.arrives = events_.now();
-  packet.kind = net::PacketKind::kSignal;
-  packet.flow = signal;
-  packet.payload = net::kFlagBytes;
-  packet.source = id_;
-  packet.destination = to;
-  packet.spread = static_cast<std::uint16_t>(signal);  // different flags, different links
+  packet.set_flow(signal);
+  packet.set_payload(net::kFlagBytes);
+  packet.set_source(id_);
+  packet.set_destination(to);
+  packet.set_spread(signals_[signal].number);
   fabric_.send(packet, sender);
 }
 
 void Gpu::departed(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kWrite) return switch_port_->departed(packet);
-  moves_[packet.flow].pipeline->departed(sim::Bytes{packet.payload});
+  if (packet.kind() != net::PacketKind::kWrite) return switch_port_->departed(packet);
+  moves_[packet.flow()].pipeline->departed(sim::Bytes{packet.payload()});
 }
 
 sim::Time Gpu::receive(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kWrite) return switch_port_->receive(packet);
-  MoveTable::Entry& entry = moves_[packet.flow];
+  if (packet.kind() != net::PacketKind::kWrite) return switch_port_->receive(packet);
+  MoveTable::Entry& entry = moves_[packet.flow()];
   const Move& move = entry.move;
   if (payloads_ != nullptr) give_values(move, packet);
-  if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset, packet.payload);
+  // What polls for the data finds them in L2, so they are written before it is told.
+  const bool in_memory = !move.on_chip || move.lands;
+  const sim::Time taken =
+      in_memory ? core_.memory().write(entry.arriving, packet.payload(), events_.now()) : events_.now();
+  if (move.encoding.flags_inside) move.client->landed(move.cookie, packet.offset(), packet.payload());
   acknowledge(packet, events_.now());
-  if (move.on_chip && !move.lands) return events_.now();
-  return core_.memory().write(entry.arriving, packet.payload, events_.now());
+  return taken;
 }
 
-/// Nothing observes the arrival of a packet, unless something waits for single ones.
+/// Nothing observes the arrival of a packet, unless something waits for single packets.
 bool Gpu::expect_data(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kWrite || !moves_[packet.flow].ordinary) return false;
+  if (packet.kind() != net::PacketKind::kWrite || !moves_[packet.flow()].ordinary) return false;
   acknowledge(packet, packet.arrives);
   return true;
 }
 
 sim::Time Gpu::take_in(const net::Packet& packet) {
-  MoveTable::Entry& entry = moves_[packet.flow];
+  MoveTable::Entry& entry = moves_[packet.flow()];
   if (payloads_ != nullptr) give_values(entry.move, packet);
-  return core_.memory().write(entry.arriving, packet.payload, packet.arrives);
+  return core_.memory().write(entry.arriving, packet.payload(), packet.arrives);
 }
 
 /// Functional mode: hands the values of a packet to the client of its move.
 void Gpu::give_values(const Move& move, const net::Packet& packet) {
-  const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset));
-  move.client->consume(move.cookie, offset, (*payloads_)[packet.values]);
-  payloads_->give_back(packet.values);
+  const auto offset = static_cast<std::uint32_t>(move.encoding.data_in(packet.offset()));
+  move.client->consume(move.cookie, offset, (*payloads_)[packet.values()]);
+  payloads_->give_back(packet.values());
 }
 
-/// Whoever sent the data will know by this that they are visible.
+/// Tells the sender of the data that they are visible.
 void Gpu::acknowledge(const net::Packet& packet, sim::Time at) {
-  net::Packet ack;
-  ack.arrives = at;
-  ack.kind = net::PacketKind::kAck;
-  ack.flow = packet.flow;
-  ack.offset = packet.payload;  // how much of the flow is acknowledged
-  ack.packets = packet.packets;
-  ack.source = id_;
-  ack.destination = packet.source;
-  ack.spread = packet.spread;
-  fabric_.send_ack(ack);
+  fabric_.send_ack(net::Packet::ack(packet, at));
 }
 
 void Gpu::expect(const net::Packet& packet) {
-  if (packet.kind == net::PacketKind::kAck) {
-    MoveTable::Entry& entry = moves_[packet.flow];
-    if (entry.acknowledge(sim::Bytes{packet.offset}, packet.arrives)) entry.pipeline->settled(packet.flow);
-  } else if (packet.kind == net::PacketKind::kUnitAck) {
+  if (packet.kind() == net::PacketKind::kAck) {
+    MoveTable::Entry& entry = moves_[packet.flow()];
+    if (entry.acknowledge(sim::Bytes{packet.acknowledged()}, packet.arrives))
+      entry.pipeline->settled(packet.flow());
+  } else if (packet.kind() == net::PacketKind::kUnitAck) {
     switch_port_->expect(packet);
   } else {
-    signals_.seen_at(packet.flow, packet.arrives + poll_of(packet.flow));
+    signals_.seen_at(packet.flow(), packet.arrives + poll_of(packet.flow()));
   }
 }
 

@@ -23,7 +23,7 @@ class alignas(64) Gpu final : public net::Endpoint {
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM.
   CopyPipeline& take_workgroup(sim::Bytes window, sim::Bytes burst);
-  /// Requires: everything it moved has been acknowledged.
+  /// Requires: everything that it moved has been acknowledged.
   void release_workgroup(CopyPipeline& pipeline);
 
   /// The data path of one of the accelerator's state machines. They share its adders.
@@ -31,7 +31,7 @@ class alignas(64) Gpu final : public net::Endpoint {
   /// Requires: everything it moved has been acknowledged.
   void release_accelerator_path(CopyPipeline& pipeline) { remove_mover(pipeline); }
 
-  /// One of the engines that copy to other GPUs, counted round.
+  /// One of the engines that copy to other GPUs; the index wraps around.
   PeerCopyEngine& copy_engine(std::size_t index, sim::Bytes burst);
 
   /// Writes a flag into another GPU's memory (or this one's).
@@ -45,8 +45,8 @@ class alignas(64) Gpu final : public net::Endpoint {
   /// Requires: switches have units.
   SwitchPort& switch_port() { return *switch_port_; }
   const SwitchPort& switch_port() const { return *switch_port_; }
-  /// The streams on which collectives run; the first of them, unless several are to run at once. `above` is
-  /// added to their priority where the stream is asked for the first time.
+  /// The streams on which collectives run: the first of them, unless several are to run at once. `above` is
+  /// added to their priority when the stream is asked for the first time.
   StreamId communication_stream(std::size_t index, int above = 0) {
     return stream_of(communication_streams_, index, above);
   }
@@ -77,11 +77,11 @@ class alignas(64) Gpu final : public net::Endpoint {
   SignalTable& signals_;
   net::Payloads* payloads_;
   Core core_;
-  std::unique_ptr<SwitchPort> switch_port_;  // null where switches have no units
+  std::unique_ptr<SwitchPort> switch_port_;  // null if switches have no units
   int priority_;                             // of the communication streams
   std::vector<StreamId> communication_streams_;
   std::vector<StreamId> adding_streams_;
-  std::vector<std::unique_ptr<CopyPipeline>> pipelines_;       // by sender; null where one was released
+  std::vector<std::unique_ptr<CopyPipeline>> pipelines_;  // indexed by sender; null where one was released
   std::vector<std::unique_ptr<PeerCopyEngine>> copy_engines_;  // made when first asked for
   CopyPipeline::Port accelerator_port_;
   int taken_ = 0;

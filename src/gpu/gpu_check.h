@@ -10,7 +10,7 @@
 
 namespace infold::gpu {
 
-/// What contradicts what, with a path inside the GPU ("hbm.refresh").
+/// Checks whether parameters contradict each other; an error has a path inside the GPU ("hbm.refresh").
 inline sim::Status check(const GpuSpec& spec) {
   if (spec.hbm.refresh * 2 > spec.hbm.refresh_interval) {
     return sim::fail("refreshing takes more than half of the time (see hbm.refresh_interval)", "hbm.refresh");
@@ -21,7 +21,7 @@ inline sim::Status check(const GpuSpec& spec) {
   return {};
 }
 
-/// Whether it can multiply matrices of such numbers.
+/// Checks whether the GPU can multiply matrices of such numbers.
 inline sim::Status check_precision(const GpuSpec& spec, Precision precision) {
   if (matrix_ops(spec.sm, precision) > 0) return {};
   return sim::fail(fmt::format("{} has no matrix units for {} (gpu.sm.matrix8 is 0); take a wider --dtype",

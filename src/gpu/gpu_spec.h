@@ -41,15 +41,15 @@ struct GpuSpec {
     v.field("sm_port", sm_port, sim::between(1_B, 4_KiB),
             "bytes one SM moves to or from the memory system per clock");
     v.field("poll", poll, sim::between(0_ns, 100'000_ns),
-            "time from a flag's arrival in memory to the waiting warp's seeing it");
+            "time from a flag's arrival in memory until the waiting warp sees it");
     v.field("fence", fence, sim::between(0_ns, 100'000_ns),
             "time a fence towards other GPUs takes once the writes before it are acknowledged");
     v.field("launch", launch, sim::between(0_ns, 10'000'000_ns),
-            "from a collective's workgroups being on their SMs to their first load");
+            "time from when a collective's workgroups are on their SMs to their first load");
     v.field("host_enqueue", host_enqueue, sim::between(0_ns, 10'000'000_ns),
-            "host time to enqueue one collective; back-to-back collectives can not be faster");
+            "host time to enqueue one collective; back-to-back collectives cannot be faster");
     v.field("launch_gap", launch_gap, sim::between(0_ns, 10'000'000_ns),
-            "from the end of a kernel to the start of the next in its stream");
+            "time from the end of a kernel to the start of the next in its stream");
     v.group("sm", sm);
     v.group("l2", l2);
     v.group("hbm", hbm);

@@ -1,4 +1,4 @@
-// Building a machine from its plan.
+// Builds a machine from its plan.
 #include "gpu/machine.h"
 
 namespace infold::gpu {

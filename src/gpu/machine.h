@@ -15,7 +15,7 @@
 namespace infold::gpu {
 
 struct MachineOptions {
-  sim::Bytes burst;         ///< 0: packet by packet
+  sim::Bytes burst;         ///< 0 means packet by packet
   bool functional = false;  ///< packets carry values
   bool in_network = false;  ///< switches have reduction units; requires: MachinePlan::in_network()
   CoreOptions core{};
@@ -23,7 +23,7 @@ struct MachineOptions {
 
 class Machine {
  public:
-  /// Requires: plan.in_network() has nothing against it where switches are to reduce.
+  /// Requires: plan.in_network() passed, if switches are to reduce.
   Machine(const MachinePlan& plan, const MachineOptions& options);
 
   sim::EventQueue& events() { return events_; }
@@ -42,7 +42,7 @@ class Machine {
   const net::Blueprint& blueprint() const { return plan_.blueprint(); }
   const MachineOptions& options() const { return options_; }
 
-  /// Nothing is in flight anywhere: packets, credits, moves.
+  /// Whether nothing is in flight anywhere: no packet, credit or move.
   bool quiet() const {
     return network_->quiet() && (units_ == nullptr || units_->drained()) && moves_.active() == 0 &&
            payloads_.taken() == 0 && events_.empty();

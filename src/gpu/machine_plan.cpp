@@ -1,4 +1,4 @@
-// Drawing a machine, and refusing one that cannot be built.
+// Draws a machine, and refuses one that cannot be built.
 #include "gpu/machine_plan.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace infold::gpu {
 namespace {
 constexpr std::int64_t kQueueBytes = 64;  // a link's queue of one input on one channel
 
-/// What the links' queues will take: an output has a queue for every input of its chip.
+/// The memory that the queues of links will take: an output has a queue for every input of its chip.
 std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   std::vector<std::int64_t> degree(static_cast<std::size_t>(blueprint.nodes()));
   for (const net::Cable& c : blueprint.cables) {
@@ -29,6 +29,15 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
     sum += degree[n] * (degree[n] + senders) * net::kPlainClasses * layers * kQueueBytes;
   }
   return sum;
+}
+
+sim::Status check_queues(const net::Blueprint& blueprint, int layers) {
+  const std::int64_t need = queue_bytes(blueprint, layers);
+  if (need <= MachinePlan::kMemoryLimit) return {};
+  return sim::fail(fmt::format("the switch queues of this machine would need {:.1f} GiB of the "
+                               "simulator's memory, more than the limit of {} GiB",
+                               static_cast<double>(need) / (1 << 30), MachinePlan::kMemoryLimit >> 30),
+                   "gpus");
 }
 
 /// Neither packets nor interleaving may cut what a thread stores at once.
@@ -61,6 +70,8 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
   if (!blueprint) return sim::fail(blueprint.error());
   if (auto ok = check_accesses(spec.fabric, *blueprint); !ok) return sim::fail(ok.error());
   if (auto ok = net::check_links(*blueprint); !ok) return sim::fail(ok.error());
+  // Routing such a machine would take minutes, and it has one layer or more.
+  if (auto ok = check_queues(*blueprint, 1); !ok) return sim::fail(ok.error());
   auto routes = net::Routes::make(*blueprint, go_on);
   if (!routes) return sim::fail(routes.error());
   if (routes->layers() > net::kMostLayers) {
@@ -68,12 +79,7 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
                                  routes->layers(), net::kMostLayers),
                      "fabric.topology");
   }
-  if (const std::int64_t need = queue_bytes(*blueprint, routes->layers()); need > kMemoryLimit) {
-    return sim::fail(fmt::format("the switch queues of this machine would need {:.1f} GiB of the "
-                                 "simulator's memory, more than the limit of {} GiB",
-                                 static_cast<double>(need) / (1 << 30), kMemoryLimit >> 30),
-                     "gpus");
-  }
+  if (auto ok = check_queues(*blueprint, routes->layers()); !ok) return sim::fail(ok.error());
   if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail(ok.error());
   sim::Status in_network = check_in_network(spec, *blueprint, *routes, go_on);
   if (!in_network && in_network.error().kind == sim::Error::Kind::kInterrupted)

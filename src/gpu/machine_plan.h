@@ -1,5 +1,5 @@
 // A machine that is known to work, before it is built: spec, blueprint, routes, and the proof that nothing in
-// it can block itself. Whatever needs one of these takes a plan, so that nothing is drawn or proved twice.
+// it can deadlock. Everything that needs one of these takes a plan, so that nothing is drawn or proved twice.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ class MachinePlan {
   /// The simulator's own memory that a machine may need before it runs.
   static constexpr std::int64_t kMemoryLimit = std::int64_t{2} << 30;
 
-  /// The only way to have one. Fails where the machine cannot be built (topology, packets, memory), where it
-  /// could deadlock, and where `go_on` says no.
+  /// The only way to have one. Fails if the machine cannot be built (topology, packets, memory), if it could
+  /// deadlock, or when `go_on` says no.
   static sim::Result<MachinePlan> make(const MachineSpec& spec, const sim::GoOn& go_on = {});
 
   const MachineSpec& spec() const { return contents_->spec; }

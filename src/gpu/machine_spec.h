@@ -1,4 +1,4 @@
-// A machine as a user writes it down: so many GPUs of one kind on one fabric.
+// A machine as a user writes it down: a number of GPUs of one kind on one fabric.
 #pragma once
 
 #include <string_view>

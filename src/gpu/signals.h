@@ -1,11 +1,11 @@
-// Flags that workgroups poll for. A flag packet names a signal; whoever waits for it is told when the
+// Flags that workgroups poll for. A flag packet names a signal. What waits for the signal is told when the
 // polling warp would have seen it.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
@@ -15,27 +15,28 @@ class SignalTable {
  public:
   explicit SignalTable(sim::EventQueue& events) : events_(events) {}
 
-  /// `waiter.handle(arg)` runs each time the signal is seen. `at_port`: by hardware at the GPU's ports, which
-  /// sees it arrive; others poll memory for it.
-  SignalId add(sim::Handler& waiter, std::uint32_t arg, bool at_port = false) {
-    waiters_.push_back({&waiter, arg, at_port});
-    return static_cast<SignalId>(waiters_.size() - 1);
-  }
-  void clear() { waiters_.clear(); }
+  struct Waiter {
+    sim::Handler* handler = nullptr;  ///< handle(arg) runs each time the signal is seen
+    std::uint32_t arg = 0;
+    /// Which of the flags of its collective it is. Different flags use different links; the number of the
+    /// signal would not do for that, because it depends on what else is under way.
+    std::uint16_t number = 0;
+    bool at_port = false;  ///< hardware at the GPU's ports sees it arrive; others poll memory for it
+  };
+  SignalId add(const Waiter& waiter) { return waiters_.take(waiter); }
+  /// Requires: none of its flags is under way.
+  void remove(SignalId id) { waiters_.give_back(id); }
 
-  bool at_port(SignalId id) const { return waiters_[id].at_port; }
+  const Waiter& operator[](SignalId id) const { return waiters_[id]; }
   void seen_at(SignalId id, sim::Time at) {
     events_.schedule(at, sim::Priority::kWork, *waiters_[id].handler, waiters_[id].arg);
   }
+  /// Signals that are in use.
+  std::size_t used() const { return waiters_.used(); }
 
  private:
-  struct Waiter {
-    sim::Handler* handler;
-    std::uint32_t arg;
-    bool at_port;
-  };
   sim::EventQueue& events_;
-  std::vector<Waiter> waiters_;
+  sim::Pool<Waiter> waiters_;
 };
 
 }  // namespace infold::gpu

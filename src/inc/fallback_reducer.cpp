@@ -20,21 +20,16 @@ FallbackReducer::FallbackReducer(net::NodeId gpu, std::uint32_t sender, const In
 void FallbackReducer::receive(const net::Packet& partial) {
   ++partials;
   const Key key = key_of(partial);
-  const Tag tag = Tag::of(partial.flow);
+  const Tag tag = Tag::of(partial.flow());
   std::uint32_t id = index_.find(key);
   if (id == KeyIndex::kNone) {
     // A slot whose timer has not fired yet is not used again: the timer could not tell the difference.
-    if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(works_.size()));
-      works_.emplace_back();
-    }
-    id = free_.back();
-    free_.pop_back();
+    id = works_.take();
     index_.add(key, id);
     Work& w = works_[id];
     w.key = key;
-    w.way = partial.spread;
-    w.payload = partial.payload;
+    w.way = partial.spread();
+    w.payload = partial.payload();
     w.count = 0;
     w.reminded = 0;
     w.open = true;
@@ -49,9 +44,9 @@ void FallbackReducer::receive(const net::Packet& partial) {
   w.reminded = 0;
   if (w.timers == 0) set_timer(id);
   if (payloads_ != nullptr) {
-    const auto values = (*payloads_)[partial.values];
+    const auto values = (*payloads_)[partial.values()];
     w.pieces.push_back({tag.first, {values.begin(), values.end()}});
-    payloads_->give_back(partial.values);
+    payloads_->give_back(partial.values());
   }
   const int members = regions_[tag.region].members();
   INFOLD_CHECK(w.count <= members, "no contribution comes home twice");
@@ -67,17 +62,16 @@ void FallbackReducer::handle(std::uint32_t id) {
   Work& w = works_[id];
   --w.timers;
   if (!w.open) {
-    free_.push_back(id);
+    works_.give_back(id);
     return;
   }
   if (w.due <= events_.now()) {
     ++reminders;
-    net::Packet p;
-    p.kind = net::PacketKind::kReminder;
-    p.flow = Tag{static_cast<RegionId>(w.key >> 32), 0, 1}.flow();
-    p.offset = static_cast<std::uint32_t>(w.key);
-    p.source = gpu_;
-    p.spread = w.way;
+    net::Packet p(net::PacketKind::kReminder);
+    p.set_flow(Tag{static_cast<RegionId>(w.key >> 32), 0, 1}.flow());
+    p.set_offset(static_cast<std::uint32_t>(w.key));
+    p.set_source(gpu_);
+    p.set_spread(w.way);
     fabric_.send_to_unit(p, sender_);
     w.wait = w.wait * 2;
     w.due = events_.now() + w.wait;
@@ -92,6 +86,7 @@ void FallbackReducer::finish(std::uint32_t id) {
   Work& w = works_[id];
   const auto region = static_cast<RegionId>(w.key >> 32);
   const auto offset = static_cast<std::uint32_t>(w.key);
+  const std::uint16_t payload = w.payload;
   scratch_.clear();
   if (payloads_ != nullptr) {
     const RegionPlan& plan = regions_[region].plan;
@@ -104,8 +99,8 @@ void FallbackReducer::finish(std::uint32_t id) {
   w.open = false;
   index_.remove(w.key);
   w.pieces.clear();
-  if (w.timers == 0) free_.push_back(id);
-  client_.sum_finished(region, offset, w.payload, scratch_);
+  if (w.timers == 0) works_.give_back(id);
+  client_.sum_finished(region, offset, payload, scratch_);
 }
 
 }  // namespace infold::inc

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "net/fabric.h"
 #include "net/packet/payloads.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::inc {
 
@@ -74,8 +74,7 @@ class FallbackReducer final : public sim::Handler {
   const Regions& regions_;
   net::Payloads* payloads_;
   Client& client_;
-  std::deque<Work> works_;
-  std::vector<std::uint32_t> free_;
+  sim::StablePool<Work> works_;
   KeyIndex index_;
   std::vector<std::byte> scratch_;
 };

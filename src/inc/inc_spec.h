@@ -110,7 +110,7 @@ struct IncSpec {
     v.field("switch_alu_rate", switch_alu_rate, sim::between(sim::Bandwidth{}, 1'000'000_GBps),
             "the same of all ports together; 0: no further limit");
     v.field("latency", latency, sim::between(0_ns, 100'000_ns),
-            "from a contribution's being added to the sum's entering an output queue");
+            "time from the addition of a contribution to when the sum enters an output queue");
     v.field("result_buffer", result_buffer, sim::between(16_B, 64_MiB),
             "room of one port for finished sums until every copy has left");
     v.field("payload", payload, sim::between(16_B, 4_KiB),
@@ -120,17 +120,17 @@ struct IncSpec {
     v.field("request", request, sim::between(0_B, 256_B), "bytes on the wire of a load-reduce request");
     v.field("table_full", table_full, "what happens to a contribution that finds no room");
     v.field("patience", patience, sim::between(1_ns, 1'000'000'000_ns),
-            "a contribution that has waited so long for room goes to its home GPU after all, so that ranks "
-            "that send in different orders can not block each other forever");
-    v.field(
-        "remind_after", remind_after, sim::between(1_ns, 1'000'000'000_ns),
-        "a home GPU that waits so long for the rest of a sum asks the switches for it; doubles each time");
+            "a contribution that has waited this long for room goes to its home GPU after all, so that ranks "
+            "that send in different orders cannot block each other forever");
+    v.field("remind_after", remind_after, sim::between(1_ns, 1'000'000'000_ns),
+            "a home GPU that has waited this long for the rest of a sum asks the switches for it; the time "
+            "doubles with each request");
     v.field("sharing", sharing, "how collectives under way share a table");
     v.field("accumulate", accumulate, "in which type sums are kept");
     v.field("order", order, "in which order contributions are added");
     v.field("levels", levels, "which switches of a multi-level fabric sum");
     v.field("wave", wave, sim::between(0_B, 1024_MiB),
-            "a GPU pushes at most `waves` waves of so many bytes ahead of the results; 0: no waves");
+            "a GPU pushes at most `waves` waves of this many bytes ahead of the results; 0: no waves");
     v.field("waves", waves, sim::between(1, 4096), "waves under way at a time");
   }
 };

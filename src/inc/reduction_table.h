@@ -13,6 +13,7 @@
 #include "inc/key_index.h"
 #include "inc/policy_arithmetic.h"
 #include "inc/regions.h"
+#include "sim/pool.h"
 
 namespace infold::inc {
 
@@ -78,13 +79,7 @@ class ReductionTable {
   }
   /// Requires: room, and no entry of that key.
   EntryId add(Key key, std::uint32_t port, const Region& region) {
-    EntryId id = free_;
-    if (id == kNoEntry) {
-      id = static_cast<EntryId>(entries_.size());
-      entries_.emplace_back();
-    } else {
-      free_ = entries_[id].newer;
-    }
+    const EntryId id = entries_.take();
     Entry& e = entries_[id];
     e.key = key;
     e.region = &region;
@@ -117,8 +112,7 @@ class ReductionTable {
     (e.newer == kNoEntry ? p.youngest : entries_[e.newer].older) = e.older;
     p.used -= e.region->weight();
     p.count_of(e.region->partition) -= e.region->weight();
-    e.newer = free_;
-    free_ = id;
+    entries_.give_back(id);
   }
   /// The oldest entry of a part of a port's table whose partial sum can be evicted; kNoEntry if there is
   /// none. If `of_partition` is false, any part is searched.
@@ -158,8 +152,7 @@ class ReductionTable {
   };
   std::vector<Port> ports_;
   std::uint32_t capacity_;
-  std::vector<Entry> entries_;
-  EntryId free_ = kNoEntry;
+  sim::Pool<Entry> entries_;
   KeyIndex index_;
 };
 

@@ -40,14 +40,14 @@ ReductionUnit::ReductionUnit(net::NodeId chip, const IncSpec& spec, sim::EventQu
 }
 
 std::uint32_t ReductionUnit::home_port(const net::Packet& packet) const {
-  const std::uint64_t block = packet.offset / region_of(packet).block();
+  const Region& region = region_of(packet);
+  const std::uint64_t block = packet.offset() / region.block();
   const std::uint64_t ports = ports_.size();
-  const std::uint64_t region = Tag::of(packet.flow).region;
-  return static_cast<std::uint32_t>((block + sim::mix(block / ports + (region << 40))) % ports);
+  return static_cast<std::uint32_t>((block + sim::mix(block / ports + (region.seed() << 40))) % ports);
 }
 
 void ReductionUnit::arrive(const net::Packet& packet, net::LinkId in) {
-  switch (packet.kind) {
+  switch (packet.kind()) {
     case net::PacketKind::kReduceWrite:
       return push(packet, in);
     case net::PacketKind::kLoadReduce:
@@ -74,7 +74,7 @@ void ReductionUnit::handle(std::uint32_t event) {
       return lose_patience(what);
     case kRemind: {
       const Reminder r = reminders_[what];
-      free_reminders_.push_back(what);
+      reminders_.give_back(what);
       return remind(r.packet, r.from);
     }
   }
@@ -112,7 +112,7 @@ void ReductionUnit::who_waits(std::vector<std::string>& out) const {
       out.push_back(
           fmt::format("{} port {}: {} packets wait for room in its reduction table", name, port, packets));
   }
-  for (const Gather& g : gathers_) {
+  for (const Gather& g : gathers_.slots()) {
     if (g.left > 0)
       out.push_back(fmt::format("{}: multicast of block at {} waits for {} acknowledgements", name,
                                 static_cast<std::uint32_t>(g.key), g.left));

@@ -20,6 +20,7 @@
 #include "net/switch_unit.h"
 #include "net/topology/fabric_map.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 #include "sim/ring_buffer.h"
 
 namespace infold::inc {
@@ -81,7 +82,6 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     net::Packet packet;
     net::LinkId back = net::kNoLink;
     sim::Time latest;
-    std::uint32_t next_free = KeyIndex::kNone;
   };
 
   // net::SwitchUnit
@@ -137,7 +137,7 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   const TreeNode& node_of(const Region& region, std::uint16_t way) const {
     return region.tree(way).at(chip_);
   }
-  const Region& region_of(const net::Packet& packet) const { return regions_[Tag::of(packet.flow).region]; }
+  const Region& region_of(const net::Packet& packet) const { return regions_[Tag::of(packet.flow()).region]; }
 
   net::NodeId chip_;
   const IncSpec& spec_;
@@ -155,13 +155,11 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   ReductionTable table_;
   Stalled stalled_;
   Outgoing outgoing_;
-  std::vector<Gather> gathers_;
-  std::uint32_t free_gather_ = KeyIndex::kNone;
+  sim::Pool<Gather> gathers_;
   KeyIndex gather_index_;
-  std::vector<Reminder> reminders_;
-  std::vector<std::uint32_t> free_reminders_;
+  sim::Pool<Reminder> reminders_;
   std::vector<std::byte> scratch_;
-  std::vector<std::vector<Held>> spare_lists_;
+  sim::StablePool<std::vector<Held>> lists_;  // of packets that no longer wait for room
 };
 
 }  // namespace infold::inc

@@ -32,6 +32,7 @@ struct RegionPlan {
   ResultTo result_to = ResultTo::kAll;
   int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
   int job = 0;       ///< number of the job, for sharing tables by job
+  int number = 0;    ///< which of the regions of its collective it is
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
   sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank
@@ -92,6 +93,11 @@ class Region {
   /// The number of packets that so many bytes, or a request for them, stand for.
   std::uint16_t packets(std::int64_t bytes) const {
     return static_cast<std::uint16_t>(bytes <= packet_ ? 1 : (bytes + packet_ - 1) / packet_);
+  }
+  /// What is drawn by chance for its blocks (home ports, how soon memory replies) is drawn by this. It does
+  /// not depend on what ran before, as the id does.
+  std::uint64_t seed() const {
+    return static_cast<std::uint64_t>(plan.job) * kMostRegions + static_cast<std::uint64_t>(plan.number);
   }
   /// Number of entries that a block takes in a table.
   std::uint32_t weight() const { return static_cast<std::uint32_t>(plan.burst); }

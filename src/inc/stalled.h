@@ -7,6 +7,7 @@
 
 #include "inc/key_index.h"
 #include "inc/reduction_table.h"
+#include "sim/pool.h"
 
 namespace infold::inc {
 
@@ -41,7 +42,7 @@ class Stalled {
   void add(Key key, std::uint32_t port, bool push, const Held& held, sim::Time now) {
     std::uint32_t id = index_.find(key);
     if (id == KeyIndex::kNone) {
-      id = take();
+      id = groups_.take();
       Group& g = groups_[id];
       g.key = key;
       g.port = port;
@@ -63,8 +64,7 @@ class Stalled {
     (g.before == KeyIndex::kNone ? ends_[g.port].first : groups_[g.before].after) = g.after;
     (g.after == KeyIndex::kNone ? ends_[g.port].last : groups_[g.after].before) = g.before;
     index_.remove(g.key);
-    g.after = free_;
-    free_ = id;
+    groups_.give_back(id);
   }
 
  private:
@@ -72,18 +72,8 @@ class Stalled {
     std::uint32_t first = KeyIndex::kNone;
     std::uint32_t last = KeyIndex::kNone;
   };
-  std::uint32_t take() {
-    if (free_ == KeyIndex::kNone) {
-      groups_.emplace_back();
-      return static_cast<std::uint32_t>(groups_.size() - 1);
-    }
-    const std::uint32_t id = free_;
-    free_ = groups_[id].after;
-    return id;
-  }
   std::vector<Ends> ends_;
-  std::vector<Group> groups_;
-  std::uint32_t free_ = KeyIndex::kNone;
+  sim::Pool<Group> groups_;
   KeyIndex index_;
 };
 

@@ -17,14 +17,14 @@ namespace infold::inc {
 /// What the network must know about units that are built to this spec.
 net::InNetwork in_network(const IncSpec& spec);
 
-/// Why a fabric can not have units like these, if so. Asks nothing of fabrics that have no switches unless
-/// they are to have units.
+/// Checks whether a fabric can have units like these. Fabrics without switches pass, unless they are to have
+/// units.
 sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net::Blueprint& blueprint);
 
 class SwitchUnits {
  public:
-  /// Requires: `fabric` was built with in_network(spec) for what `map` shows; check() found nothing against
-  /// it. `payloads`: null when packets carry no values.
+  /// Requires: `fabric` was built with in_network(spec) for what `map` shows, and check() passed. `payloads`
+  /// is null when packets carry no values.
   SwitchUnits(const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map, net::Fabric& fabric,
               net::Payloads* payloads);
 

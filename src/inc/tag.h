@@ -1,4 +1,4 @@
-// The meaning of Packet::flow in in-network packets: which region, and whose contributions they carry.
+// The meaning of Packet::flow() in in-network packets: which region, and whose contributions they carry.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ constexpr Key key_of(RegionId region, std::uint32_t offset) {
   return static_cast<Key>(region) << 32 | offset;
 }
 inline Key key_of(const net::Packet& packet) {
-  return key_of(Tag::of(packet.flow).region, packet.offset);
+  return key_of(Tag::of(packet.flow()).region, packet.offset());
 }
 
 }  // namespace infold::inc

@@ -5,27 +5,21 @@
 namespace infold::inc {
 
 void ReductionUnit::multicast(const net::Packet& packet, net::LinkId in) {
-  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const TreeNode& node = node_of(region_of(packet), packet.spread());
   const bool from_above = node.child(map_.from(in)) == node.children.size();
   const bool up = node.parent != net::kNoLink && !from_above;
   const auto goes = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
   int copies = up ? 1 : 0;
   for (const TreeNode::Child& c : node.children) copies += goes(c) ? 1 : 0;
 
-  std::uint32_t id = free_gather_;
-  if (id == KeyIndex::kNone) {
-    id = static_cast<std::uint32_t>(gathers_.size());
-    gathers_.emplace_back();
-  } else {
-    free_gather_ = gathers_[id].next_free;
-  }
+  const std::uint32_t id = gathers_.take();
   Gather& g = gathers_[id];
   g.key = key_of(packet);
   g.left = static_cast<std::uint32_t>(copies);
   g.packet = packet;
   g.latest = {};
   const bool from_gpu = map_.from(in) < map_.gpus();
-  g.back = from_gpu ? towards(map_.from(in), packet.spread) : net::FabricMap::back(in);
+  g.back = from_gpu ? towards(map_.from(in), packet.spread()) : net::FabricMap::back(in);
   INFOLD_CHECK(gather_index_.find(g.key) == KeyIndex::kNone, "a block is multicast once at a time");
   gather_index_.add(g.key, id);
 
@@ -38,51 +32,33 @@ void ReductionUnit::multicast(const net::Packet& packet, net::LinkId in) {
 
 /// The unit knows of it before it arrives, as of every control packet.
 void ReductionUnit::expect(const net::Packet& packet, net::LinkId in) {
-  if (packet.kind == net::PacketKind::kReminder) {
-    if (free_reminders_.empty()) {
-      free_reminders_.push_back(static_cast<std::uint32_t>(reminders_.size()));
-      reminders_.emplace_back();
-    }
-    const std::uint32_t id = free_reminders_.back();
-    free_reminders_.pop_back();
-    reminders_[id] = {packet, map_.from(in)};
+  if (packet.kind() == net::PacketKind::kReminder) {
+    const std::uint32_t id = reminders_.take({packet, map_.from(in)});
     return events_.schedule(packet.arrives, sim::Priority::kWork, *this, kRemind << kEventShift | id);
   }
   const Key key = key_of(packet);
   const std::uint32_t id = gather_index_.find(key);
   // Results are acknowledged too, like every write, but nothing waits for these acknowledgements.
-  if (id == KeyIndex::kNone || gathers_[id].packet.flow != packet.flow) return;
+  if (id == KeyIndex::kNone || gathers_[id].packet.flow() != packet.flow()) return;
   Gather& g = gathers_[id];
   g.latest = sim::max(g.latest, packet.arrives);
   if (--g.left > 0) return;
-  net::Packet ack;
-  ack.kind = net::PacketKind::kUnitAck;
-  ack.flow = g.packet.flow;
-  ack.offset = g.packet.offset;
-  ack.packets = g.packet.packets;
-  ack.spread = g.packet.spread;
-  gather_index_.remove(key);
-  g.next_free = free_gather_;
-  free_gather_ = id;
+  const net::Packet ack = net::Packet::unit_ack(g.packet);
   send(ack, g.back, Outgoing::kNone, g.latest);
+  gather_index_.remove(key);
+  gathers_.give_back(id);
 }
 
 /// A finished sum from the root, for every member below.
 void ReductionUnit::spread_result(const net::Packet& packet, net::LinkId in) {
-  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const TreeNode& node = node_of(region_of(packet), packet.spread());
   const std::uint16_t slot = hold(packet, in, static_cast<int>(node.children.size()));
   for (const TreeNode::Child& c : node.children) send(packet, c.out, slot, events_.now());
 }
 
 /// Tells a GPU that the switch has taken its contribution.
 void ReductionUnit::acknowledge(const net::Packet& packet, net::LinkId in, sim::Time at) {
-  net::Packet ack;
-  ack.kind = net::PacketKind::kUnitAck;
-  ack.flow = packet.flow;
-  ack.offset = packet.offset;
-  ack.packets = packet.packets;
-  ack.spread = packet.spread;
-  send(ack, towards(map_.from(in), packet.spread), Outgoing::kNone, at);
+  send(net::Packet::unit_ack(packet), towards(map_.from(in), packet.spread()), Outgoing::kNone, at);
 }
 
 }  // namespace infold::inc

@@ -7,8 +7,8 @@ namespace infold::inc {
 
 void ReductionUnit::request(const net::Packet& packet, net::LinkId in) {
   const Region& region = region_of(packet);
-  const net::NodeId home = region.home(packet.offset);
-  const std::uint32_t port = port_of(towards(home, packet.spread));
+  const net::NodeId home = region.home(packet.offset());
+  const std::uint32_t port = port_of(towards(home, packet.spread()));
   const bool first_switch = map_.from(in) < map_.gpus();
   const bool room = !stalled_.any(port) && room_for(port, region);
   if (first_switch) {
@@ -26,11 +26,11 @@ void ReductionUnit::request(const net::Packet& packet, net::LinkId in) {
 
 EntryId ReductionUnit::open_pull(const net::Packet& packet, net::LinkId in, std::uint32_t port) {
   const Region& region = region_of(packet);
-  const TreeNode& node = node_of(region, packet.spread);
+  const TreeNode& node = node_of(region, packet.spread());
   const EntryId id = table_.add(key_of(packet), port, region);
   Entry& e = table_[id];
   e.node = &node;
-  e.way = packet.spread;
+  e.way = packet.spread();
   e.push = false;
   const std::size_t child = node.child(map_.from(in));
   if (map_.from(in) < map_.gpus()) {
@@ -48,7 +48,7 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::LinkId in, std:
 /// Passes a request on to every node except the one that sent it, but also to the requesting GPU, which has a
 /// contribution of its own.
 void ReductionUnit::ask_members(const net::Packet& packet, net::LinkId in) {
-  const TreeNode& node = node_of(region_of(packet), packet.spread);
+  const TreeNode& node = node_of(region_of(packet), packet.spread());
   const bool from_above = node.child(map_.from(in)) == node.children.size();
   const bool up = node.parent != net::kNoLink && !from_above;
   const auto asks = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
@@ -63,10 +63,10 @@ void ReductionUnit::ask_members(const net::Packet& packet, net::LinkId in) {
 
 void ReductionUnit::reply(const net::Packet& packet, net::LinkId in) {
   if (const EntryId id = table_.find(key_of(packet)); id != kNoEntry) {
-    table_[id].payload = packet.payload;
+    table_[id].payload = packet.payload();
     return take(id, packet, in);
   }
-  const net::LinkId out = towards(region_of(packet).home(packet.offset), packet.spread);
+  const net::LinkId out = towards(region_of(packet).home(packet.offset()), packet.spread());
   if (map_.to(out) < map_.gpus()) return pass_home({packet, in});  // its entry was evicted before
   send(packet, out, hold(packet, in, 1), events_.now());
 }

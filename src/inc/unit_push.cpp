@@ -7,7 +7,7 @@ namespace infold::inc {
 
 void ReductionUnit::push(const net::Packet& packet, net::LinkId in) {
   const Region& region = region_of(packet);
-  const TreeNode& node = node_of(region, packet.spread);
+  const TreeNode& node = node_of(region, packet.spread());
   if (!sums_pushes(spec_.levels, node)) {
     send(packet, node.parent, hold(packet, in, 1), events_.now());
     if (map_.from(in) < map_.gpus()) acknowledge(packet, in, events_.now());
@@ -29,9 +29,9 @@ EntryId ReductionUnit::open_push(const net::Packet& packet, std::uint32_t port) 
   const Region& region = region_of(packet);
   const EntryId id = table_.add(key_of(packet), port, region);
   Entry& e = table_[id];
-  e.node = &node_of(region, packet.spread);
-  e.way = packet.spread;
-  e.payload = packet.payload;
+  e.node = &node_of(region, packet.spread());
+  e.way = packet.spread();
+  e.payload = packet.payload();
   e.expected = e.node->members;
   e.push = true;
   return id;
@@ -41,10 +41,10 @@ EntryId ReductionUnit::open_push(const net::Packet& packet, std::uint32_t port) 
 void ReductionUnit::pass_home(const Held& held) {
   ++ports_[home_port(held.packet)].counters.bypasses;
   net::Packet p = held.packet;
-  p.kind = net::PacketKind::kPartial;
-  send_routed(p, region_of(p).home(p.offset), hold(held.packet, held.in, 1), events_.now());
+  p.set_kind(net::PacketKind::kPartial);
+  send_routed(p, region_of(p).home(p.offset()), hold(held.packet, held.in, 1), events_.now());
   // For a reply, the requester waits for the sum; the sender of the reply waits for nothing.
-  if (held.packet.kind == net::PacketKind::kReduceWrite && map_.from(held.in) < map_.gpus())
+  if (held.packet.kind() == net::PacketKind::kReduceWrite && map_.from(held.in) < map_.gpus())
     acknowledge(held.packet, held.in, events_.now());
 }
 
@@ -54,14 +54,13 @@ void ReductionUnit::evict(EntryId id) {
   ++ports_[e.port].counters.evictions;
   if (e.count > 0) {
     if (payloads_ != nullptr) e.sum.read(spec_.accumulate, e.region->plan.type, scratch_);
-    net::Packet p;
-    p.kind = net::PacketKind::kPartial;
-    p.flow = Tag{e.region->id, e.first, e.count}.flow();
-    p.offset = e.offset();
-    p.payload = e.payload;
-    p.packets = e.region->packets(e.payload);
-    p.spread = e.way;
-    send_routed(p, e.region->home(p.offset), hold_result(e.port, e.payload, 1), e.summed);
+    net::Packet p(net::PacketKind::kPartial);
+    p.set_flow(Tag{e.region->id, e.first, e.count}.flow());
+    p.set_offset(e.offset());
+    p.set_payload(e.payload);
+    p.set_packets(e.region->packets(e.payload));
+    p.set_spread(e.way);
+    send_routed(p, e.region->home(p.offset()), hold_result(e.port, e.payload, 1), e.summed);
   }
   for (const Held& held : e.early) pass_home(held);
   table_.remove(id);
@@ -69,9 +68,9 @@ void ReductionUnit::evict(EntryId id) {
 
 /// The home GPU of a block is missing contributions: every switch of the tree sends it what it holds.
 void ReductionUnit::remind(const net::Packet& packet, net::NodeId from) {
-  if (!regions_.exists(Tag::of(packet.flow).region)) return;  // the collective has ended meanwhile
+  if (!regions_.exists(Tag::of(packet.flow()).region)) return;  // the collective has ended meanwhile
   const Region& region = region_of(packet);
-  const TreeNode& node = node_of(region, packet.spread);
+  const TreeNode& node = node_of(region, packet.spread());
   const bool from_above = node.child(from) == node.children.size();
   if (node.parent != net::kNoLink && !from_above) send(packet, node.parent, Outgoing::kNone, events_.now());
   for (const TreeNode::Child& c : node.children) {

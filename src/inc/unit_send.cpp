@@ -7,59 +7,55 @@ namespace infold::inc {
 
 /// Keeps the packet in its input buffer until so many copies have left.
 std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::LinkId in, int copies) {
-  const std::uint16_t slot = outgoing_.take();
-  outgoing_[slot].held = {packet, in};
-  outgoing_[slot].copies = copies;
-  return slot;
+  return outgoing_.take({.held = {packet, in}, .copies = copies, .end = {}});
 }
 
 std::uint16_t ReductionUnit::hold_result(std::uint32_t port, std::uint16_t payload, int copies) {
-  const std::uint16_t slot = outgoing_.take();
-  Outgoing::Slot& s = outgoing_[slot];
-  s.port = port;
-  s.room = payload;
-  s.copies = copies;
   ports_[port].results += sim::Bytes{payload};
-  return slot;
+  Sending sum;
+  sum.port = port;
+  sum.room = payload;
+  sum.copies = copies;
+  return outgoing_.take(sum);
 }
 
 /// Sends a copy with its own values: those of the packet it was made of, or the sum in scratch_.
 void ReductionUnit::send(net::Packet packet, net::LinkId out, std::uint16_t slot, sim::Time ready) {
-  packet.source = slot;
-  packet.destination = map_.to(out);
+  packet.set_ticket(slot);
+  packet.set_destination(map_.to(out));
   packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
-  if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
+  if (payloads_ != nullptr && packet.payload() > 0) copy_values(packet, slot);
   fabric_.unit_send(packet, out);
 }
 
 void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready) {
-  packet.source = slot;
-  packet.destination = gpu;
+  packet.set_ticket(slot);
+  packet.set_destination(gpu);
   packet.arrives = sim::max(ready, events_.now()) + spec_.latency;
-  if (payloads_ != nullptr && packet.payload > 0) copy_values(packet, slot);
+  if (payloads_ != nullptr && packet.payload() > 0) copy_values(packet, slot);
   fabric_.unit_send_routed(packet, chip_);
 }
 
 void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
-  const Outgoing::Slot& s = outgoing_[slot];
+  const Sending& s = outgoing_[slot];
   const bool sum = s.held.in == net::kNoLink;
-  const std::size_t size = sum ? scratch_.size() : (*payloads_)[s.held.packet.values].size();
-  packet.values = payloads_->take(size);  // this may move existing values
-  const std::byte* from = sum ? scratch_.data() : (*payloads_)[s.held.packet.values].data();
-  std::memcpy((*payloads_)[packet.values].data(), from, size);
+  const std::size_t size = sum ? scratch_.size() : (*payloads_)[s.held.packet.values()].size();
+  packet.set_values(payloads_->take(size));  // this may move existing values
+  const std::byte* from = sum ? scratch_.data() : (*payloads_)[s.held.packet.values()].data();
+  std::memcpy((*payloads_)[packet.values()].data(), from, size);
 }
 
 void ReductionUnit::departed(const net::Packet& packet, sim::Time end) {
-  const auto slot = static_cast<std::uint16_t>(packet.source);
+  const std::uint16_t slot = packet.ticket();
   if (slot == Outgoing::kNone) return;  // an acknowledgement
-  Outgoing::Slot& s = outgoing_[slot];
+  Sending& s = outgoing_[slot];
   s.end = sim::max(s.end, end);
   if (--s.copies > 0) return;
   if (s.held.in == net::kNoLink) {
     events_.schedule(s.end, sim::Priority::kWork, *this, kLeft << kEventShift | slot);
     return;
   }
-  if (payloads_ != nullptr && s.held.packet.payload > 0) payloads_->give_back(s.held.packet.values);
+  if (payloads_ != nullptr && s.held.packet.payload() > 0) payloads_->give_back(s.held.packet.values());
   fabric_.release(s.held.packet, s.held.in, s.end);
   outgoing_.give_back(slot);
 }

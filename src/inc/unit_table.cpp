@@ -57,11 +57,8 @@ void ReductionUnit::serve_stalled(std::uint32_t port) {
       id = after;
       continue;
     }
-    std::vector<Held> packets;
-    if (!spare_lists_.empty()) {
-      packets.swap(spare_lists_.back());
-      spare_lists_.pop_back();
-    }
+    const std::uint32_t list = lists_.take();
+    std::vector<Held>& packets = lists_[list];
     const net::LinkId in = group.packets.front().in;
     stalled_.remove(id, packets);
     if (push) {
@@ -72,14 +69,14 @@ void ReductionUnit::serve_stalled(std::uint32_t port) {
       ask_members(first, in);
     }
     packets.clear();
-    spare_lists_.push_back(std::move(packets));
+    lists_.give_back(list);
     id = after;
   }
 }
 
 void ReductionUnit::take(EntryId id, const net::Packet& packet, net::LinkId in) {
   Entry& e = table_[id];
-  if (!has_turn(spec_.order, Tag::of(packet.flow).first, e.turn())) {
+  if (!has_turn(spec_.order, Tag::of(packet.flow()).first, e.turn())) {
     if (e.early.empty()) e.early_since = events_.now();
     e.early.push_back({packet, in});
     return watch_patience(e.port);
@@ -87,7 +84,7 @@ void ReductionUnit::take(EntryId id, const net::Packet& packet, net::LinkId in) 
   add(id, packet, in);
   for (bool more = !e.early.empty(); more;) {
     const auto next = std::find_if(e.early.begin(), e.early.end(), [&](const Held& h) {
-      return has_turn(spec_.order, Tag::of(h.packet.flow).first, e.turn());
+      return has_turn(spec_.order, Tag::of(h.packet.flow()).first, e.turn());
     });
     more = next != e.early.end();
     if (more) {
@@ -107,7 +104,7 @@ void ReductionUnit::take(EntryId id, const net::Packet& packet, net::LinkId in) 
 void ReductionUnit::add(EntryId id, const net::Packet& packet, net::LinkId in) {
   Entry& e = table_[id];
   Port& port = ports_[e.port];
-  const sim::Bytes bytes{packet.payload};
+  const sim::Bytes bytes{packet.payload()};
   const sim::Time start = sim::max(events_.now(), port.alu_free);
   sim::Time end = start + alu_pace_.time(bytes);
   if (spec_.switch_alu_rate > sim::Bandwidth{}) {
@@ -118,16 +115,16 @@ void ReductionUnit::add(EntryId id, const net::Packet& packet, net::LinkId in) {
   ++port.counters.contributions;
   e.summed = end;
 
-  const Tag tag = Tag::of(packet.flow);
+  const Tag tag = Tag::of(packet.flow());
   e.first = e.count == 0 ? tag.first : std::min(e.first, tag.first);
   e.count = static_cast<std::uint16_t>(e.count + tag.count);
   e.came[tag.first / 64U] |= std::uint64_t{1} << (tag.first % 64U);
   if (payloads_ != nullptr) {
-    e.sum.add(spec_.accumulate, e.region->plan.type, e.region->plan.op, (*payloads_)[packet.values]);
-    payloads_->give_back(packet.values);
+    e.sum.add(spec_.accumulate, e.region->plan.type, e.region->plan.op, (*payloads_)[packet.values()]);
+    payloads_->give_back(packet.values());
   }
   fabric_.release(packet, in, end);
-  if (packet.kind == net::PacketKind::kReduceWrite && map_.from(in) < map_.gpus())
+  if (packet.kind() == net::PacketKind::kReduceWrite && map_.from(in) < map_.gpus())
     acknowledge(packet, in, end);
 }
 
@@ -149,26 +146,26 @@ void ReductionUnit::emit(EntryId id) {
   const TreeNode& node = *e.node;
   if (payloads_ != nullptr) e.sum.read(spec_.accumulate, region.plan.type, scratch_);
   net::Packet p;
-  p.flow = Tag{region.id, e.first, e.count}.flow();
-  p.offset = e.offset();
-  p.payload = e.payload;
-  p.packets = region.packets(e.payload);
-  p.spread = e.way;
+  p.set_flow(Tag{region.id, e.first, e.count}.flow());
+  p.set_offset(e.offset());
+  p.set_payload(e.payload);
+  p.set_packets(region.packets(e.payload));
+  p.set_spread(e.way);
   const net::NodeId home = region.home(e.offset());
   const sim::Time ready = e.summed;
   if (e.push && node.parent != net::kNoLink) {
-    p.kind = net::PacketKind::kReduceWrite;
+    p.set_kind(net::PacketKind::kReduceWrite);
     send(p, node.parent, hold_result(e.port, e.payload, 1), ready);
   } else if (e.push && region.plan.result_to == ResultTo::kAll) {
-    p.kind = net::PacketKind::kResult;
+    p.set_kind(net::PacketKind::kResult);
     const std::uint16_t slot = hold_result(e.port, e.payload, static_cast<int>(node.children.size()));
     for (const TreeNode::Child& c : node.children) send(p, c.out, slot, ready);
   } else if (e.push) {
-    p.kind = net::PacketKind::kResult;
+    p.set_kind(net::PacketKind::kResult);
     send_routed(p, home, hold_result(e.port, e.payload, 1), ready);
   } else {
     const net::LinkId out = towards(home, e.way);
-    p.kind = map_.to(out) == home ? net::PacketKind::kResult : net::PacketKind::kReply;
+    p.set_kind(map_.to(out) == home ? net::PacketKind::kResult : net::PacketKind::kReply);
     send(p, out, hold_result(e.port, e.payload, 1), ready);
   }
   table_.remove(id);

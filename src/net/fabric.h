@@ -132,6 +132,9 @@ class Fabric {
 
   /// Nothing is in flight, and every credit is home.
   virtual bool quiet() const = 0;
+  /// Chips that have had nothing to do forget whose turn it is, and return what they have gathered of
+  /// credits. What is sent from now on takes as long as if it were the first. Requires: quiet().
+  virtual void start_anew() = 0;
   /// One line for each link that has packets and cannot send them.
   virtual std::vector<std::string> who_waits() const = 0;
 

@@ -138,8 +138,8 @@ std::string bench_footer(const BenchReport& report) {
   }
   if (report.residency)
     text += "# resident: a workgroup on its SM; moving: of that, not waiting for data, room or other ranks\n";
-  text +=
-      fmt::format("# burst: packets simulated one by one (packet), or up to so many bytes of them as one\n");
+  text += fmt::format(
+      "# burst: packets simulated one by one (packet), or up to this many bytes of them as one\n");
   if (report.wall_s) {
     text += fmt::format("# simulated {:.1f} million packet-hops in {:.2f} s\n",
                         static_cast<double>(hops) * 1e-6, *report.wall_s);

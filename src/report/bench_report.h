@@ -14,12 +14,12 @@ struct BenchRow {
   std::string system;
   std::string algo;
   std::string proto;
-  bool chosen = false;  ///< algorithm or protocol were chosen by auto
+  bool chosen = false;  ///< algorithm or protocol was chosen by auto
   std::string engine;
   int gpus = 0;
   sim::Bytes bytes;
   std::int64_t count = 0;             ///< elements, counted as in nccl-tests
-  bool hypothetical = false;          ///< the switches of the system can not do what the algorithm asks for
+  bool hypothetical = false;          ///< the switches of the system cannot do what the algorithm asks for
   std::optional<double> estimate_us;  ///< the estimate that auto would have chosen by
   std::string fault;                  ///< as typed, if a part of the fabric fails
   study::CollectiveResult result;
@@ -28,7 +28,7 @@ struct BenchRow {
 struct BenchReport {
   std::string collective;
   std::string system;  ///< one system, or several separated by commas
-  int gpus = 0;        ///< of the first system
+  int gpus = 0;        ///< GPUs of the first system
   bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;

@@ -34,7 +34,7 @@ std::string compare_text(const CompareReport& report) {
                             : std::string("-"));
   }
   if (best != nullptr) {
-    text += fmt::format("\n  fastest: {}, {} ({:.3f} ms a step)\n", name_of(best->method),
+    text += fmt::format("\n  fastest: {}, {} ({:.3f} ms per step)\n", name_of(best->method),
                         sim::name_of(best->variant), ms(best->result.step()));
   }
   text +=

@@ -29,8 +29,8 @@ Rates rates_of(const KernelReport& report) {
     out.copy_gbps = 2 * static_cast<double>(report.copied.count()) / s * 1e-9;
   }
   if (r.l2_read_bytes > 0) {
-    // A block is fetched for all the reads to come. Where L2 is so small that it has left before they came,
-    // more is fetched than read, and nothing hits.
+    // A block is fetched once for all reads of it. If L2 is so small that the block is evicted before they
+    // come, more is fetched than read, and nothing hits.
     out.l2_hit =
         std::max(1 - static_cast<double>(r.hbm_read_bytes) / static_cast<double>(r.l2_read_bytes), 0.0);
   }
@@ -50,7 +50,7 @@ nlohmann::ordered_json value_of(const std::string& text) {
 
 std::string beside_text(const BesideReport& b) {
   const study::BesideResult& r = b.result;
-  std::string text = fmt::format("# beside {} of {} bytes by {}/{}/{} on {}, {} SMs a GPU\n", b.collective,
+  std::string text = fmt::format("# beside {} of {} bytes by {}/{}/{} on {}, {} SMs per GPU\n", b.collective,
                                  b.bytes.count(), b.algorithm, b.protocol, b.engine, b.system, r.sms);
   const auto row = [&](std::string_view name, sim::Time alone, sim::Time beside, double slowdown, int count) {
     text += fmt::format("{:<16} {:>12.2f} us alone {:>12.2f} us beside {:>+8.1f} %  ({} timed)\n", name,

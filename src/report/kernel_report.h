@@ -18,7 +18,7 @@ struct BesideReport {
   std::string protocol;
   std::string engine;
   sim::Bytes bytes;
-  std::optional<bool> hypothetical;  ///< of an in-network algorithm: the switches can not do what it asks for
+  std::optional<bool> hypothetical;  ///< whether the switches cannot do what an in-network algorithm asks for
   study::BesideResult result;
 };
 

@@ -1,4 +1,4 @@
-// Each report writes an empty result in which everything is there that may be; its columns are read off.
+// Lets each report write an empty result that has every optional part, and reads the columns off it.
 #include "report/known_columns.h"
 
 #include <algorithm>
@@ -52,14 +52,16 @@ std::string kernel_sample() {
 StepLabel label() {
   StepLabel l;
   l.method.algorithm = in_network();
+  l.gpus = 1;
+  l.peak_flops_per_gpu = 1;
   return l;
 }
 
 study::StepResult step() {
   study::StepResult r;
-  // Shares of nothing are no numbers.
-  r.end = r.backward = sim::Time::us(1);
-  r.alone.times.backward_ended = sim::Time::us(1);
+  // Shares of nothing would not be numbers, so the times are not zero.
+  r.end = r.forward = r.backward = sim::Time::us(1);
+  r.alone.times.forward_ended = r.alone.times.backward_ended = sim::Time::us(1);
   return r;
 }
 

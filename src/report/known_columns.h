@@ -6,7 +6,7 @@
 
 namespace infold::report {
 
-/// `words` is a command that a sweep may run. Empty for a command of which nothing is known.
+/// `words` is a command that a sweep may run. The list is empty for a command of which nothing is known.
 std::vector<std::string> known_columns(const std::vector<std::string>& words);
 
 }  // namespace infold::report

@@ -57,9 +57,8 @@ std::vector<double> six_digits(const std::vector<float>& v) {
 std::string learn_text(const LearnReport& r) {
   const LearnResult& first = r.runs.front();
   std::string text = fmt::format(
-      "two spirals, learnt on {} GPUs of {}: layers of {} neurons, {} weights, {} gradients, {} samples a "
-      "GPU "
-      "and step\n\n{}\n",
+      "two spirals, learnt on {} GPUs of {}: layers of {} neurons, {} weights, {} gradients, {} samples per "
+      "GPU and step\n\n{}\n",
       r.gpus, r.system, fmt::join(first.layers, "-"), first.parameters, r.dtype, r.batch, curve(first.loss));
   text += fmt::format("  {:<18} {:<7} {:>12} {:>9}  {}\n", "algorithm", "proto", "all-reduce", "accuracy",
                       fmt::format("weights after {} steps", first.loss.size()));

@@ -15,7 +15,7 @@ struct LearnReport {
   int batch = 0;
   std::string dtype;
   inc::Unit built = inc::Unit::kNone;    ///< what the switches of the system can do
-  std::vector<study::LearnResult> runs;  ///< of the same training, at least one
+  std::vector<study::LearnResult> runs;  ///< runs of the same training, at least one
 };
 
 std::string learn_text(const LearnReport& report);

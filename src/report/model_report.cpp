@@ -72,7 +72,7 @@ std::vector<std::int64_t> own_parameters(const train::Graph& graph) {
 
 std::string model_text(const train::Model& model, const train::Graph& graph, const ModelMemory& memory) {
   std::string text = fmt::format("model {}: {}\n\n", model.name, model.summary);
-  text += fmt::format("  {} parameters in {} tensors, {:.4g} GFLOP forward a sample of {}\n",
+  text += fmt::format("  {} parameters in {} tensors, {:.4g} GFLOP forward per sample of {}\n",
                       grouped(graph.parameter_count()), graph.parameters.size(), graph.forward_flops() * 1e-9,
                       to_string(graph.values.front().shape));
   if (graph.active_parameter_count() != graph.parameter_count())

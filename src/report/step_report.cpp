@@ -10,6 +10,7 @@
 #include "report/json.h"
 #include "report/step_json.h"
 #include "study/hypothetical.h"
+#include "study/step/train_run.h"
 
 namespace infold::report {
 
@@ -19,7 +20,12 @@ std::string proto_of(const study::Choice& c) {
   return std::string(sim::name_of(c.protocol));
 }
 std::string algo_of(const study::Choice& c) {
-  return c.algorithm == nullptr ? "none" : std::string(c.algorithm->name);
+  return std::string(name_of(c));
+}
+/// Without the engine, which has a field of its own.
+std::string algo_of(study::Method m) {
+  m.engine = coll::Engine::kSm;
+  return name_of(m);
 }
 
 std::string bar(char what, sim::Time part, sim::Time whole) {
@@ -70,10 +76,105 @@ std::string bucket_lines(const study::StepResult& r) {
   return text;
 }
 
+/// ", dp 2 x tp 4", or nothing where all ranks are data parallel.
+std::string layout_text(const train::Layout& l) {
+  std::string text;
+  const auto add = [&](const char* name, int ranks, bool always) {
+    if (ranks > 1 || always) text += fmt::format("{}{} {}", text.empty() ? ", " : " x ", name, ranks);
+  };
+  if (l.tp * l.pp * l.cp * l.ep == 1) return text;
+  add("dp", l.dp, true);
+  add("tp", l.tp, false);
+  add("cp", l.cp, false);
+  add("pp", l.pp, false);
+  if (l.ep > 1) text += fmt::format(", ep {} within dp", l.ep);
+  return text;
+}
+
+/// Whether the step has more to tell than the all-reduces of its buckets.
+bool has_other_communication(const study::StepResult& r) {
+  return r.communication.size() > 1 ||
+         std::ranges::any_of(r.communication, [](const study::CommunicationUse& c) {
+           return c.what != coll::Collective::kAllReduce;
+         });
+}
+
+std::string communication_lines(const study::StepResult& r) {
+  std::string text = fmt::format("  {:<18} {:<15} {:<10} {:>5} {:>6} {:>10} {:>11} {:>11}\n", "communicator",
+                                 "collective", "algorithm", "ranks", "calls", "MB", "busy ms", "exposed ms");
+  for (const study::CommunicationUse& c : r.communication) {
+    text += fmt::format("  {:<18} {:<15} {:<10} {:>5} {:>6} {:>10.1f} {:>11.3f} {:>11.3f}\n", c.communicator,
+                        sim::name_of(c.what), fmt::format("{}", fmt::join(c.algorithms, ",")), c.ranks,
+                        c.calls, static_cast<double>(c.bytes.count()) * 1e-6, ms(c.busy), ms(c.exposed));
+  }
+  return text;
+}
+
+std::string kernel_lines(const study::StepResult& r) {
+  std::string text = fmt::format("  {:<14} {:>8} {:>12} {:>12} {:>8}\n", "kernels", "number", "alone ms",
+                                 "beside ms", "slower");
+  for (const study::KernelUse& k : r.kernels) {
+    text += fmt::format("  {:<14} {:>8} {:>12.3f} {:>12.3f} {:>+7.1f} %\n", sim::name_of(k.what), k.kernels,
+                        ms(k.alone), ms(k.beside), k.slowdown() * 100);
+  }
+  return text;
+}
+
+Json communication_json(const study::StepResult& r) {
+  Json all = Json::array();
+  for (const study::CommunicationUse& c : r.communication) {
+    all.push_back({{"name", c.communicator},
+                   {"collective", sim::name_of(c.what)},
+                   {"algo", fmt::format("{}", fmt::join(c.algorithms, ","))},
+                   {"ranks", c.ranks},
+                   {"calls", c.calls},
+                   {"bytes", c.bytes.count()},
+                   {"busy_ms", ms(c.busy)},
+                   {"exposed_ms", ms(c.exposed)}});
+  }
+  return all;
+}
+
+Json kernels_json(const study::StepResult& r) {
+  Json all = Json::array();
+  for (const study::KernelUse& k : r.kernels) {
+    all.push_back({{"class", sim::name_of(k.what)},
+                   {"kernels", k.kernels},
+                   {"alone_ms", ms(k.alone)},
+                   {"beside_ms", ms(k.beside)},
+                   {"slowdown", rounded(k.slowdown())}});
+  }
+  return all;
+}
+
 }  // namespace
 
+StepLabel label_of(const study::StepJob& job, const std::string& model) {
+  const train::Shape& sample = job.graph->values.front().shape;
+  const gpu::GpuSpec& gpu = job.system->machine.gpu;
+  return {.system = job.system->name,
+          .gpu = gpu.name,
+          .gpus = job.gpus,
+          .model = model,
+          .batch = job.recipe.batch,
+          .tokens = sample.kind == train::Shape::Kind::kTokens ? static_cast<int>(sample.height) : 0,
+          .dtype = std::string(sim::name_of(job.recipe.numbers)),
+          .fusion = std::string(sim::name_of(job.recipe.fusion)),
+          .optimizer = std::string(sim::name_of(job.recipe.optimizer)),
+          .recompute = std::string(sim::name_of(job.recipe.recompute)),
+          .sync = std::string(sim::name_of(job.sync.kind)),
+          .layout = train::fill(job.layout, job.gpus).value_or(job.layout),
+          .micro_batches = job.pipeline.micro_batches,
+          .parameters = job.graph->parameter_count(),
+          .flops_per_sample = 3 * job.graph->forward_flops(),
+          .peak_flops_per_gpu = study::peak_flops(gpu, job.recipe),
+          .overlap = job.overlap,
+          .method = job.method,
+          .built = job.system->machine.inc.unit};
+}
+
 bool is_hypothetical(const StepLabel& label, const study::Method& method) {
-  return study::is_hypothetical(label.built, method.algorithm);
+  return study::is_hypothetical(label.built, method);
 }
 
 std::string hypothetical_text(const StepLabel& label, std::span<const study::Method> methods) {
@@ -89,7 +190,12 @@ std::string hypothetical_text(const StepLabel& label, std::span<const study::Met
 }
 
 double samples_per_s(const StepLabel& label, const study::StepResult& r) {
-  return static_cast<double>(label.batch) * label.gpus * r.passes / r.step().in_s();
+  return static_cast<double>(label.batch) * label.layout.dp * label.micro_batches * r.passes /
+         r.step().in_s();
+}
+
+double mfu(const StepLabel& label, const study::StepResult& r) {
+  return samples_per_s(label, r) * label.flops_per_sample / (label.gpus * label.peak_flops_per_gpu);
 }
 
 std::string recomputation(const std::string& what) {
@@ -97,10 +203,14 @@ std::string recomputation(const std::string& what) {
 }
 
 std::string title(const StepLabel& l, int passes) {
-  return fmt::format("{} on {} {} of {}: batch {}{}{} a GPU, {}, {}, {}{}", l.model, l.gpus, l.gpu, l.system,
-                     l.batch, l.tokens > 0 ? fmt::format(" x {} tokens", l.tokens) : std::string(),
-                     passes > 1 ? fmt::format(" x {} passes", passes) : std::string(), l.dtype, l.fusion,
-                     l.optimizer, recomputation(l.recompute));
+  const bool shared = l.layout.dp < l.gpus;
+  return fmt::format("{} on {} {} of {}: batch {}{}{} per {}, {}, {}, {}{}{}", l.model, l.gpus, l.gpu,
+                     l.system, l.batch, l.tokens > 0 ? fmt::format(" x {} tokens", l.tokens) : std::string(),
+                     l.micro_batches > 1 ? fmt::format(" x {} micro-batches", l.micro_batches)
+                     : passes > 1        ? fmt::format(" x {} passes", passes)
+                                         : std::string(),
+                     shared ? "replica" : "GPU", l.dtype, l.fusion, l.optimizer, recomputation(l.recompute),
+                     layout_text(l.layout));
 }
 
 std::string step_text(const StepReport& report) {
@@ -126,7 +236,18 @@ std::string step_text(const StepReport& report) {
   text += fmt::format("  communicating {:.3f} ms, {:.3f} of it behind backward, on {} SMs\n",
                       ms(r.communicating), ms(r.communicating_in_backward), r.sms);
   text += fmt::format("  {:.1f} samples/s\n\n", samples_per_s(l, r));
-  text += bucket_lines(r);
+  if (has_other_communication(r)) {
+    text +=
+        fmt::format("  compute waited {:.3f} ms for communication{}; memory {:.1f} GB\n", ms(r.waited),
+                    r.bubble > sim::Time{} ? fmt::format(", bubble {:.3f} ms", ms(r.bubble)) : std::string(),
+                    static_cast<double>(r.memory.total().count()) * 1e-9);
+    if (l.tokens > 0)
+      text += fmt::format("  {:.0f} tokens/s per GPU, MFU {:.1f} %\n",
+                          samples_per_s(l, r) * l.tokens / l.gpus, mfu(l, r) * 100);
+    text += fmt::format("\n{}\n{}\n", communication_lines(r), kernel_lines(r));
+  } else {
+    text += bucket_lines(r);
+  }
   text += hypothetical_text(l, std::span(&l.method, 1));
   text +=
       fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
@@ -156,46 +277,60 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                        {"start_ms", ms(b.start)},
                        {"end_ms", ms(b.end)}});
   }
-  Json fields = {
-      {"system", l.system},
-      {"gpus", l.gpus},
-      {"model", l.model},
-      {"batch", l.batch},
-      {"accumulate", r.passes},
-      {"tokens", l.tokens},
-      {"dtype", l.dtype},
-      {"fusion", l.fusion},
-      {"optimizer", l.optimizer},
-      {"recompute", l.recompute},
-      {"sync", l.sync},
-      {"overlap", l.overlap},
-      {"algo", l.method.algorithm == nullptr ? "auto" : std::string(l.method.algorithm->name)},
-      {"engine", sim::name_of(l.method.engine)},
-      {"phases_ms",
-       {{"forward", ms(r.forward + r.alone.times.forward() * (r.passes - 1))},
-        {"backward", ms(r.backward + r.alone.times.backward() * (r.passes - 1))},
-        {"exposed_comm", ms(r.exposed)},
-        {"optimizer", ms(r.optimizer)},
-        {"step", ms(r.step())}}},
-      {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
-      {"backward_slowdown", rounded((r.backward + r.alone.times.backward() * (r.passes - 1)).in_s() /
-                                        (r.alone.times.backward() * r.passes).in_s() -
-                                    1)},
-      {"slowdown_while_communicating", rounded(r.slowdown_beside())},
-      {"comm_busy_ms", ms(r.communicating)},
-      {"comm_in_backward_ms", ms(r.communicating_in_backward)},
-      {"comm_sms", r.sms},
-      {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
-      {"burst_bytes", r.burst.count()},
-      {"gpus_simulated", r.simulated},
-      {"last_pass_ms",
-       {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
-        {"backward_end", ms(r.end - r.optimizer - r.exposed)},
-        {"optimizer_start", ms(r.end - r.optimizer)},
-        {"end", ms(r.end)}}},
-      {"buckets", buckets}};
-  if (l.method.algorithm != nullptr && l.method.algorithm->in_network)
-    fields["hypothetical"] = is_hypothetical(l, l.method);
+  Json fields = {{"system", l.system},
+                 {"gpus", l.gpus},
+                 {"model", l.model},
+                 {"batch", l.batch},
+                 {"accumulate", r.passes},
+                 {"tokens", l.tokens},
+                 {"dtype", l.dtype},
+                 {"fusion", l.fusion},
+                 {"optimizer", l.optimizer},
+                 {"recompute", l.recompute},
+                 {"sync", l.sync},
+                 {"overlap", l.overlap},
+                 {"algo", algo_of(l.method)},
+                 {"engine", sim::name_of(l.method.engine)},
+                 {"phases_ms",
+                  {{"forward", ms(r.all_forward())},
+                   {"backward", ms(r.all_backward())},
+                   {"exposed_comm", ms(r.exposed)},
+                   {"optimizer", ms(r.optimizer)},
+                   {"step", ms(r.step())}}},
+                 {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
+                 {"backward_slowdown",
+                  rounded(r.all_backward().in_s() / (r.alone.times.backward() * r.passes).in_s() - 1)},
+                 {"slowdown_while_communicating", rounded(r.slowdown_beside())},
+                 {"comm_busy_ms", ms(r.communicating)},
+                 {"comm_in_backward_ms", ms(r.communicating_in_backward)},
+                 {"comm_sms", r.sms},
+                 {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
+                 {"burst_bytes", r.burst.count()},
+                 {"gpus_simulated", r.simulated},
+                 {"last_pass_ms",
+                  {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},
+                   {"backward_end", ms(r.end - r.optimizer - r.exposed)},
+                   {"optimizer_start", ms(r.end - r.optimizer)},
+                   {"end", ms(r.end)}}},
+                 {"parallel",
+                  {{"dp", l.layout.dp},
+                   {"tp", l.layout.tp},
+                   {"pp", l.layout.pp},
+                   {"ep", l.layout.ep},
+                   {"cp", l.layout.cp},
+                   {"sync", l.sync}}},
+                 {"micro_batches", l.micro_batches},
+                 {"parameters", l.parameters},
+                 {"tokens_per_s_per_gpu", std::round(samples_per_s(l, r) * l.tokens / l.gpus * 1e3) / 1e3},
+                 {"mfu", rounded(mfu(l, r))},
+                 {"forward_slowdown", rounded(r.forward.in_s() / r.alone.times.forward().in_s() - 1)},
+                 {"exposed_comm_ms", ms(r.waited)},
+                 {"bubble_ms", ms(r.bubble)},
+                 {"memory_gb", rounded(static_cast<double>(r.memory.total().count()) * 1e-9)},
+                 {"comm", communication_json(r)},
+                 {"kernels", kernels_json(r)},
+                 {"buckets", buckets}};
+  if (in_network(l.method)) fields["hypothetical"] = is_hypothetical(l, l.method);
   return fields;
 }
 

@@ -93,7 +93,7 @@ std::string window_text(const study::SizeWindow& w, const SizeWindowResult& r) {
     } else {
       text += fmt::format("    {} wins nowhere\n", name_of(row.method));
     }
-    if (study::is_hypothetical(w.system->machine.inc.unit, row.method.algorithm))
+    if (study::is_hypothetical(w.system->machine.inc.unit, row.method))
       text +=
           fmt::format("    {} is hypothetical: its switches are not built to do this\n", name_of(row.method));
   }
@@ -182,9 +182,8 @@ std::string study_json(const StudyReport& report) {
       Json times = Json::array();
       for (const sim::Time t : *r.times[m].result) times.push_back(rounded(t.in_us()));
       Json row = {{"method", name_of(r.times[m].method)}, {"time_us", times}};
-      const coll::Algorithm* algorithm = r.times[m].method.algorithm;
-      if (algorithm != nullptr && algorithm->in_network)
-        row["hypothetical"] = study::is_hypothetical(w.system->machine.inc.unit, algorithm);
+      if (const study::Method& method = r.times[m].method; in_network(method))
+        row["hypothetical"] = study::is_hypothetical(w.system->machine.inc.unit, method);
       if (const auto wins = r.wins(m); wins && m > 0) {
         row["wins_from_bytes"] = w.sizes[wins->first].count();
         row["wins_to_bytes"] = w.sizes[wins->last].count();

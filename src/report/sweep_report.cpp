@@ -103,7 +103,8 @@ std::string first_message(const SweepReport& r, PointStatus status) {
 
 }  // namespace
 
-std::optional<NoColumn> refuse_show(const study::Sweep& sweep, const SweepTable& table, bool complete) {
+std::optional<NoColumn> find_missing_column(const study::Sweep& sweep, const SweepTable& table,
+                                            bool complete) {
   if (table.columns().empty()) return std::nullopt;
   for (std::size_t i = 0; i < sweep.show.size(); ++i) {
     const std::string& name = sweep.show[i];

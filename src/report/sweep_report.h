@@ -24,11 +24,12 @@ std::string sweep_json(const SweepReport& report);
 std::string sweep_text(const SweepReport& report);
 
 struct NoColumn {
-  std::size_t index = 0;  ///< in the list of columns that the sweep shows
+  std::size_t index = 0;  ///< the index in the list of columns that the sweep shows
   std::string why;
 };
-/// The first column to show that no result has. Unless the table is complete, a column that only some results
-/// have may still appear.
-std::optional<NoColumn> refuse_show(const study::Sweep& sweep, const SweepTable& table, bool complete);
+/// Finds the first column to show that no result has. Unless the table is complete, a column that only some
+/// results have may still appear.
+std::optional<NoColumn> find_missing_column(const study::Sweep& sweep, const SweepTable& table,
+                                            bool complete);
 
 }  // namespace infold::report

@@ -25,7 +25,8 @@ class SweepTable {
     std::size_t point = 0;
     study::PointStatus status = study::PointStatus::kDone;
     std::string message;
-    std::vector<std::string> cells;  ///< one per column, as JSON; empty: the row has no value
+    std::vector<std::string>
+        cells;  ///< one per column, as JSON; an empty one means that the row has no value
   };
 
   /// Points must come in order. A result that has rows (of bench or compare, or the causes of explain) gives

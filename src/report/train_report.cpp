@@ -30,7 +30,7 @@ std::string train_text(const TrainReport& r) {
   std::string text =
       fmt::format("{} on one {} of {}: batch {}{}, {}, {}, {}{}\n\n", r.model, r.gpu, r.system, r.batch,
                   (r.tokens > 0 ? fmt::format(" x {} tokens", r.tokens) : std::string()) +
-                      (r.accumulate > 1 ? fmt::format(", {} passes a step", r.accumulate) : std::string()),
+                      (r.accumulate > 1 ? fmt::format(", {} passes per step", r.accumulate) : std::string()),
                   r.dtype, r.fusion, r.optimizer, recomputation(r.recompute));
   const auto line = [&](const char* name, sim::Time t) {
     text += fmt::format("  {:<10} {:>10.3f} ms{}\n", name, ms(t), bar(t, step(r)));

@@ -95,7 +95,7 @@ std::string validation_json(const ValidationReport& r) {
 
 namespace {
 
-/// Which constants were chosen to fit, on which figures, and which figures then judge them.
+/// Lists which constants were chosen to fit, on which figures, and which figures then judge them.
 std::string constants_markdown(const ValidationReport& r,
                                const std::vector<study::CalibratedConstant>& constants) {
   std::string text =
@@ -193,7 +193,7 @@ std::string sensitivity_text(const ValidationReport& r, const std::vector<study:
       ++told;
     }
     if (told == 0) text += "  nothing moves\n";
-    if (without > 0) text += fmt::format("  figures that can not be run with it changed: {}\n", without);
+    if (without > 0) text += fmt::format("  figures that cannot be run with it changed: {}\n", without);
   }
   return text;
 }
@@ -226,7 +226,7 @@ std::optional<double> number_at(std::string_view json, const std::string& pointe
     const nlohmann::json& value = parsed.at(nlohmann::json::json_pointer(pointer));
     if (value.is_number()) return value.get<double>();
   } catch (const nlohmann::json::exception&) {
-    // The pointer leads nowhere.
+    // The pointer leads nowhere, so there is no number.
   }
   return std::nullopt;
 }

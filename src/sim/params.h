@@ -35,12 +35,6 @@ constexpr Range<T> between(T min, T max) {
   return {min, max};
 }
 
-/// Why a specification as a whole cannot be built, and which parameter to look at ("fabric.dims").
-struct Refusal {
-  std::string path;
-  std::string why;
-};
-
 /// One spelling of an enum value, e.g. {Topology::kTorus, "torus", "GPUs in a wrapped grid"}.
 template <class E>
 struct Named {

@@ -11,9 +11,9 @@
 
 namespace infold::sim {
 
-/// A place in a file, counted from 1. Line 0: the file as a whole.
+/// A place in a file, counted from 1. Line 0 means the file as a whole.
 struct Place {
-  std::string file;  ///< empty: in no file
+  std::string file;  ///< empty if it is in no file
   int line = 0;
   int column = 0;
 };
@@ -25,7 +25,7 @@ struct Error {
     kInterrupted,  ///< the caller asked to stop
   };
   std::string message;
-  std::string parameter = {};  ///< the one to look at ("fabric.dims"), where it is one
+  std::string parameter = {};  ///< the parameter to look at ("fabric.dims"), if there is one
   Place place = {};
   Kind kind = Kind::kInput;
   std::vector<std::string> details = {};
@@ -41,9 +41,9 @@ inline std::string to_string(const Error& e) {
 
 template <class T>
 using Result = tl::expected<T, Error>;
-/// Of what has nothing to give but that it worked.
+/// The result of a function that returns no value, but may fail.
 using Status = Result<void>;
-/// What a Result is made of where there is no value; see fail().
+/// What a Result holds if there is no value; see fail().
 using Failure = tl::unexpected<Error>;
 
 /// `return fail("there is no plane 7", "fabric.failed_planes");` in a function that returns any Result.
@@ -54,7 +54,7 @@ inline Failure fail(Error error) {
   return Failure(std::move(error));
 }
 
-/// Hands on why another Result is none: `if (!parsed) return fail_as(parsed);`.
+/// Passes on the error of another Result: `if (!parsed) return fail_as(parsed);`.
 template <class T>
 Failure fail_as(const Result<T>& failed) {
   return Failure(failed.error());
@@ -64,13 +64,14 @@ Failure fail_as(Result<T>&& failed) {
   return Failure(std::move(failed).error());
 }
 
-/// Of a simulation that cannot go on although work is unfinished; `waiting` says who waits for whom.
+/// The error of a simulation that cannot go on although work is unfinished; `waiting` says what waits for
+/// what.
 inline Failure deadlock(std::vector<std::string> waiting) {
   return Failure(Error{.message = "nothing can happen any more and work is unfinished",
                        .kind = Error::Kind::kDeadlock,
                        .details = std::move(waiting)});
 }
-/// Of work that its caller asked to stop.
+/// The error of work that its caller asked to stop.
 inline Failure interrupted() {
   return Failure(Error{.message = "interrupted", .kind = Error::Kind::kInterrupted});
 }

@@ -20,12 +20,12 @@ class RingBuffer {
   T& operator[](std::uint32_t i) { return slots_[(first_ + i) & (capacity_ - 1)]; }
   const T& operator[](std::uint32_t i) const { return slots_[(first_ + i) & (capacity_ - 1)]; }
   void pop() {
-    // An empty one starts anew where it began, in a cache line that the host is likely to have. (A mask and
-    // no condition: whether it is empty is anybody's guess.)
+    // An empty buffer starts anew where it began, in a cache line that the host is likely to have. (A mask is
+    // used and no condition, because a branch could not be predicted.)
     const auto more = static_cast<std::uint32_t>(--count_ != 0);
     first_ = (first_ + 1) & (capacity_ - 1) & (0U - more);
   }
-  /// Takes the newest away.
+  /// Removes the newest.
   void pop_back() { --count_; }
   void push(const T& value) {
     if (count_ == capacity_) grow();

@@ -111,8 +111,10 @@ class Pace {
     const auto per_s = static_cast<Wide>(rate.count_bytes_per_s());
     q_ = static_cast<std::uint64_t>((one_second_ps + per_s / 2) / per_s);
   }
+  /// Requires: n >= 0.
   constexpr Time time(Bytes n) const {
-    return Time::ps(static_cast<std::int64_t>((static_cast<Wide>(n.count()) * q_ + kHalf) >> kFraction));
+    const Wide bytes = static_cast<std::uint64_t>(n.count());  // without a sign it is one multiplication
+    return Time::ps(static_cast<std::int64_t>((bytes * q_ + kHalf) >> kFraction));
   }
 
  private:

@@ -1,4 +1,4 @@
-// Preparing a system for the sake of what stands in its way.
+// Checks a system by preparing it.
 #include "study/check.h"
 
 namespace infold::study {

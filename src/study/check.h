@@ -1,4 +1,4 @@
-// Whether a system as a whole makes sense, for readers of files, which ask before they hand it on.
+// Checks whether a system as a whole makes sense, for readers of files, which ask before they hand it on.
 #pragma once
 
 #include <utility>
@@ -7,16 +7,16 @@
 
 namespace infold::study {
 
-/// Fails with what stands in the way and which parameter to look at.
+/// An error says what stands in the way and which parameter to look at.
 sim::Status check(const SystemSpec& system);
 
-/// Checks as readers want it, and keeps the last system that it found in order, so that it need not be
-/// prepared again.
+/// A check as readers need it, which keeps the last system that it found in order, so that the system need
+/// not be prepared again.
 class PreparingCheck {
  public:
   explicit PreparingCheck(sim::GoOn go_on = {}) : go_on_(std::move(go_on)) {}
   sim::Status operator()(const SystemSpec& system);
-  /// Null when the last one was refused.
+  /// Null if the last system was refused.
   const SystemPtr& prepared() const { return prepared_; }
 
  private:

@@ -1,4 +1,4 @@
-// Compares what is needed with inc.unit.
+// Compares what an algorithm needs with inc.unit.
 #include "study/hypothetical.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,11 @@ bool is_hypothetical(inc::Unit built, const coll::Algorithm* algorithm) {
   return algorithm != nullptr && is_hypothetical(built, algorithm->unit);
 }
 
+bool is_hypothetical(inc::Unit built, const Method& method) {
+  return method.program != nullptr ? is_hypothetical(built, unit_of(method.program->program))
+                                   : is_hypothetical(built, method.algorithm);
+}
+
 sim::Status check_built(const PreparedSystem& system, inc::Unit needed, std::string_view name, bool what_if) {
   const inc::Unit has = system.machine.inc.unit;
   if (what_if || needed == inc::Unit::kNone || has == inc::Unit::kProposed || has == needed) return {};
@@ -36,6 +41,11 @@ sim::Status check_built(const PreparedSystem& system, inc::Unit needed, std::str
 sim::Status check_built(const PreparedSystem& system, const coll::Algorithm* algorithm, bool what_if) {
   if (algorithm == nullptr) return {};
   return check_built(system, algorithm->unit, algorithm->name, what_if);
+}
+
+sim::Status check_built(const PreparedSystem& system, const Method& method, bool what_if) {
+  if (method.program == nullptr) return check_built(system, method.algorithm, what_if);
+  return check_built(system, unit_of(method.program->program), method.program->name, what_if);
 }
 
 }  // namespace infold::study

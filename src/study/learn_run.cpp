@@ -11,8 +11,8 @@
 
 #include "study/collective/choice.h"
 #include "study/simulated_sum.h"
-#include "train/perceptron.h"
-#include "train/spirals.h"
+#include "train/learn/perceptron.h"
+#include "train/learn/spirals.h"
 
 namespace infold::study {
 

@@ -17,7 +17,7 @@ struct LearnJob {
   SystemPtr system;
   int gpus = 0;
   Method method;
-  std::optional<coll::Protocol> protocol;       ///< none: chosen by size
+  std::optional<coll::Protocol> protocol;       ///< nothing means that it is chosen by size
   coll::DataType type = coll::DataType::kFp32;  ///< type in which gradients travel; not an integer type
   std::vector<int> hidden = {16, 16};           ///< neurons of each hidden layer
   int batch = 16;                               ///< samples per rank and step
@@ -40,11 +40,12 @@ struct LearnResult {
   coll::Engine engine = coll::Engine::kSm;
   std::vector<float> loss;  ///< as the ranks saw it
   double accuracy = 0;
-  sim::Time all_reduce;                 ///< mean time
-  std::uint64_t wrong = 0;              ///< sums, over all steps and ranks, that rounding does not explain
-  std::uint64_t different_weights = 0;  ///< over all ranks, that differ from the reference at the end
-  double largest_difference = 0;        ///< largest difference of any weight of any rank from the reference
-  double ranks_apart = 0;               ///< the largest difference of a weight between ranks
+  sim::Time all_reduce;     ///< mean time
+  std::uint64_t wrong = 0;  ///< sums, over all steps and ranks, that rounding does not explain
+  std::uint64_t different_weights =
+      0;                          ///< weights, over all ranks, that differ from the reference at the end
+  double largest_difference = 0;  ///< largest difference of any weight of any rank from the reference
+  double ranks_apart = 0;         ///< the largest difference of a weight between ranks
   LearnReference reference;
 };
 

@@ -1,4 +1,4 @@
-// The checks that concern more than one parameter.
+// Checks that concern more than one parameter.
 #include "study/prepared_system.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace infold::study {
 
 namespace {
 
-/// All but the machine.
+/// Checks everything but the machine.
 sim::Status check_settings(const SystemSpec& system) {
   const coll::Tuning& c = system.coll;
   if (c.slice_steps > c.buffer_steps) {
@@ -20,7 +20,7 @@ sim::Status check_settings(const SystemSpec& system) {
         fmt::format("a slice of {} steps does not fit a buffer of {}", c.slice_steps, c.buffer_steps),
         "coll.slice_steps");
   }
-  // Round a ring every rank first sends a chunk and then waits for room to pass on what came in: if a chunk
+  // In a ring every rank first sends a chunk and then waits for room to pass on what came in. If a chunk
   // fills the buffer, no rank ever has that room.
   if (const int slots = coll::buffer_slots(c); slots <= c.slices_per_chunk) {
     return sim::fail(

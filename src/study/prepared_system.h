@@ -18,7 +18,7 @@ using SystemPtr = std::shared_ptr<const PreparedSystem>;
 /// Reads like the spec it was made of.
 class PreparedSystem final : public SystemSpec {
  public:
-  /// The only way to have one: what stands in the way and which parameter to look at, if anything does.
+  /// The only way to have one. An error says what stands in the way and which parameter to look at.
   static sim::Result<SystemPtr> make(SystemSpec spec, const sim::GoOn& go_on = {});
 
   const gpu::MachinePlan& plan() const { return plan_; }

@@ -1,4 +1,4 @@
-// Errors, one by one and over all.
+// Computes the error of each row and over all rows.
 #include "study/validation.h"
 
 #include <cmath>

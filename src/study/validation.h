@@ -14,7 +14,7 @@ namespace infold::study {
 struct CommandFigure {
   std::string run;
   std::string read;  ///< a JSON pointer, such as /results/0/time_us
-  /// Where either stands, for messages.
+  /// Where either stands in the file, for messages.
   sim::Place run_at;
   sim::Place read_at;
 };
@@ -28,7 +28,7 @@ struct ValidationRow {
   CommandFigure figure;
   std::optional<CommandFigure> over;  ///< the figure is divided by this one
   double accept = 0;                  ///< largest error, as a fraction of the published figure
-  std::string because;                ///< why so much is accepted
+  std::string because;                ///< why an error of this size is accepted
   bool calibrated = false;            ///< a constant was chosen looking at this row
   std::string missing;  ///< what is believed to be missing from the model, if the figure is missed
 };
@@ -38,7 +38,7 @@ struct CalibratedConstant {
   std::string path;  ///< as in --set
   std::string about;
   std::vector<std::string> chosen_on;  ///< ids of rows
-  std::string instead;                 ///< for a policy: another choice; empty: the constant is a number
+  std::string instead;                 ///< for a policy, its other choice; empty if the constant is a number
 };
 
 struct Validation {
@@ -52,10 +52,10 @@ struct Comparison {
   bool within = false;
 };
 
-/// By row; none where the command behind it fails.
+/// One entry per row, which is empty if the command behind the row fails.
 using Comparisons = std::vector<std::optional<Comparison>>;
 
-/// The same figures with one constant 10 % smaller and larger, or both with a policy's other choice.
+/// The same figures with one constant 10 % smaller and larger, or twice with the other choice of a policy.
 struct Sensitivity {
   CalibratedConstant constant;
   Comparisons smaller;
@@ -70,7 +70,7 @@ struct ValidationSummary {
   int within = 0;
   double geomean_abs_error = 0;  ///< exp(mean(|ln(simulated / published)|)) - 1
 };
-/// Of the rows that have a comparison.
+/// Covers the rows that have a comparison.
 ValidationSummary summary(const std::vector<ValidationRow>& rows, const Comparisons& comparisons);
 
 }  // namespace infold::study

@@ -1,4 +1,4 @@
-// The commands of all rows as one list without repetition, on several threads.
+// Runs the commands of all rows as one list without repetition, on several threads.
 #include "study/validation_run.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,9 @@ class Commands {
  public:
   explicit Commands(const ValidationJob& job) : job_(job) {}
 
-  /// The rows' commands with `more` behind each; a figure is then read with the same `more`. What is wrong
-  /// with a command that has nothing behind it is wrong in the file. The rows must stay where they are.
+  /// Adds the commands of the rows with `more` behind each; a figure is then read with the same `more`. An
+  /// error of a command with nothing behind it is an error of the file. The rows must stay where they are in
+  /// memory.
   void add(const Rows& rows, const std::string& more) {
     for (const auto& row : rows) {
       add(row.figure, more);
@@ -36,7 +37,7 @@ class Commands {
   sim::Status run(const ValidationGoesOn& goes_on) {
     std::size_t wrong = entries_.size();
     bool stopped = false;
-    std::mutex one;  // at a time uses what is above
+    std::mutex one;  // one thread at a time uses the members above
     in_parallel(entries_.size(), job_.threads, [&](std::size_t i) {
       Entry& entry = entries_[i];
       {
@@ -66,7 +67,8 @@ class Commands {
  private:
   struct Entry {
     std::string command;
-    std::vector<const CommandFigure*> from;  // as it stands in the file; none: something is behind it
+    std::vector<const CommandFigure*>
+        from;  // the places in the file that name it; empty if `more` is behind it
     CommandRun run;
   };
 
@@ -93,7 +95,7 @@ class Commands {
     if (entry.run.end == CommandRun::End::kDone) {
       const auto number = job_.read(entry.run.out, figure.read);
       if (number) return *number;
-      return sim::fail("");  // of a changed constant: nothing to say of it
+      return sim::fail("");  // a changed constant has no message
     }
     if (entry.run.signal != 0)
       return sim::fail(fmt::format("'infold {}' was ended by signal {}", entry.command, entry.run.signal));
@@ -106,7 +108,8 @@ class Commands {
   std::vector<Entry> entries_;
 };
 
-/// With `more` behind each command. A row whose command fails has no comparison, and adds why to `failed`.
+/// Compares all rows, with `more` behind each command. A row whose command fails has no comparison, and adds
+/// the reason to `failed`.
 Comparisons compare_all(const Rows& rows, const Commands& commands, const std::string& more,
                         std::vector<std::string>* failed) {
   Comparisons out;
@@ -119,7 +122,7 @@ Comparisons compare_all(const Rows& rows, const Commands& commands, const std::s
   return out;
 }
 
-/// The one other choice of a policy, whatever the percentage.
+/// A policy has one other choice, whatever the percentage.
 std::string changed(const CalibratedConstant& c, int percent) {
   if (!c.instead.empty()) return fmt::format(" --set {}={}", c.path, c.instead);
   return fmt::format(" --set {}={}%", c.path, percent);

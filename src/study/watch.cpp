@@ -1,4 +1,4 @@
-// Counters with their names and units.
+// The counters with their names and units.
 #include "study/watch.h"
 
 #include <utility>

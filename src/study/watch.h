@@ -1,4 +1,4 @@
-// Which counters of a machine a trace samples.
+// Chooses the counters of a machine that a trace samples.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace infold::study {
 
-/// SMs and memory of one GPU, by actor. `computes` is the core that has done the work of compute of this GPU
-/// so far, which may be that of an equal GPU.
+/// Watches the SMs and the memory of one GPU, by actor. `computes` is the core that has done the compute work
+/// of this GPU so far, which may be that of an equal GPU.
 void watch_core(sim::Sampler& sampler, sim::TraceRecorder& trace, sim::TraceRecorder::TrackId group,
                 const gpu::Core& core, const std::function<const gpu::Core&()>& computes);
 
-/// The links of the first so many GPUs, and the reduction units of the switches where there are any.
+/// Watches the links of the first `gpus` GPUs, and the reduction units of the switches if there are any.
 void watch_network(sim::Sampler& sampler, sim::TraceRecorder& trace, const gpu::Machine& machine, int gpus);
 
-/// Watches everything, where every GPU does its own work.
+/// Watches everything, for machines in which every GPU does its own work.
 void watch_machine(sim::Sampler& sampler, sim::TraceRecorder& trace, gpu::Machine& machine, int gpus);
 
 }  // namespace infold::study

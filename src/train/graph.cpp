@@ -123,11 +123,11 @@ bool GraphBuilder::walk_branches(const Branches& branches, const sim::Place& pla
   add_line(depth, -1, adds ? "residual" : "gate", 1);
   if (two) add_line(depth + 1, -1, "body", 1);
   if (!walk(branches.body, depth + (two ? 2 : 1))) return false;
-  if (ended_) return refuse(place, "a path that joins another can not end in 'loss'");
+  if (ended_) return refuse(place, "a path that joins another cannot end in 'loss'");
   const ValueId body = std::exchange(at_, from);
   if (two) add_line(depth + 1, -1, "shortcut", 1);
   if (!walk(branches.shortcut, depth + 2)) return false;
-  if (ended_) return refuse(place, "a path that joins another can not end in 'loss'");
+  if (ended_) return refuse(place, "a path that joins another cannot end in 'loss'");
   const ValueId other = at_;
   if (!(graph_.shape(body) == graph_.shape(other))) {
     return refuse(place, fmt::format("the paths do not fit together: {} and {}",

@@ -67,6 +67,10 @@ struct Graph {
   std::vector<Parameter> parameters;  ///< in the order in which the model declares them
   std::vector<Line> lines;
   int repetitions = 0;  ///< of outermost 'repeat's; each is recomputed by itself
+  /// With a part of a model (train/parts.h): what it gets from the part before it, and gives to the next. -1:
+  /// nothing.
+  ValueId received = -1;
+  ValueId sent = -1;
 
   std::int64_t parameter_count() const;
   /// The parameters that one token uses: of routed experts only those it is sent to.

@@ -19,10 +19,10 @@ sim::Status GraphBuilder::apply(const Attention& l, Operation& op, Shape& /*out*
   if (in.kind != Shape::Kind::kSequence) return sim::fail(wants("attention", "a sequence of vectors", in));
   const std::int64_t d = in.channels;
   if (l.head_size == 0 && d % l.heads != 0)
-    return sim::fail(fmt::format("a width of {} can not be shared by {} heads", d, l.heads));
+    return sim::fail(fmt::format("a width of {} cannot be shared by {} heads", d, l.heads));
   if (l.heads % l.value_heads() != 0)
     return sim::fail(
-        fmt::format("{} heads can not share {} heads of keys and values evenly", l.heads, l.value_heads()));
+        fmt::format("{} heads cannot share {} heads of keys and values evenly", l.heads, l.value_heads()));
   if (l.cross) {
     if (memory_ < 0) return sim::fail("cross: there is no 'memory' before it");
     if (graph_.shape(memory_).channels != d)
@@ -85,7 +85,7 @@ sim::Status GraphBuilder::apply(const Experts& l, Operation& op, Shape& /*out*/)
   const Shape in = here();
   if (in.kind != Shape::Kind::kSequence) return sim::fail(wants("experts", "a sequence of vectors", in));
   if (l.top > l.count)
-    return sim::fail(fmt::format("a token can not be sent to {} of {} experts", l.top, l.count));
+    return sim::fail(fmt::format("a token cannot be sent to {} of {} experts", l.top, l.count));
   const std::int64_t d = in.channels;
   if (auto added = add_projection(op, "router", l.count, d, false); !added) return added;
   graph_.parameters.back().wide = true;

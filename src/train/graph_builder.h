@@ -29,7 +29,7 @@ class GraphBuilder {
   bool refuse(const sim::Place& place, std::string why);
   std::optional<Shape> input_shape();
 
-  // One for each kind of layer: what it makes of the current shape, or why it can not.
+  // One for each kind of layer: what it makes of the current shape, or why it cannot.
   sim::Status apply(const Conv& l, Operation& op, Shape& out);
   sim::Status apply(const Linear& l, Operation& op, Shape& out);
   sim::Status apply(const BatchNorm& l, Operation& op, Shape& out);

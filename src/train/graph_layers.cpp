@@ -32,7 +32,7 @@ bool GraphBuilder::add_layer(const Layer& layer, const sim::Place& place, int de
   const auto applied = std::visit([&](const auto& l) { return apply(l, op, out); }, layer);
   if (!applied) return refuse(place, applied.error().message);
   if (product_of({out.height, out.width, out.channels}) > kMostElements)
-    return refuse(place, fmt::format("{} elements a sample are too many", to_string(out)));
+    return refuse(place, fmt::format("{} elements per sample are too many", to_string(out)));
   const bool second_input = std::holds_alternative<Memory>(layer);
   op.output = add_value(out, !second_input);
   at_ = op.output;

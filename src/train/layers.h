@@ -117,7 +117,7 @@ struct AddEmbedding {
   void visit(V& v) {
     v.field("rows", rows, sim::between(0, kWidest),
             "different positions or segments; 0: as many positions as the sequence has tokens");
-    v.field("positions", positions, "a row a position: sequences can not be longer");
+    v.field("positions", positions, "one row per position; sequences cannot be longer");
   }
 };
 
@@ -195,7 +195,7 @@ struct Pick {
   int percent = 0;
   template <class V>
   void visit(V& v) {
-    v.field("tokens", tokens, sim::between(0, kLargestSide), "so many of each sequence");
+    v.field("tokens", tokens, sim::between(0, kLargestSide), "tokens of each sequence");
     v.field("percent", percent, sim::between(0, 100), "or this share of them");
   }
 };

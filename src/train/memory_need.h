@@ -11,7 +11,10 @@ struct MemoryNeed {
   sim::Bytes gradients;
   sim::Bytes optimizer;
   sim::Bytes passing;  ///< activations, their gradients and copies, at the moment when they are largest
-  sim::Bytes total() const { return weights + gradients + optimizer + passing; }
+  /// Weights and gradients that are whole for a while, and what they are sent in, at the moment when they and
+  /// `passing` are largest together.
+  sim::Bytes gathered = {};
+  sim::Bytes total() const { return weights + gradients + optimizer + passing + gathered; }
 };
 
 MemoryNeed memory_need(const Plan& plan);

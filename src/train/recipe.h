@@ -61,6 +61,14 @@ constexpr std::span<const sim::Named<Recompute>> names_of(Recompute) {
   return kRecomputeNames;
 }
 
+/// What of a parameter each rank keeps only its shard of. A strategy decides it (train/strategy/sharding.h).
+enum class Sharding : std::uint8_t {
+  kNone,
+  kOptimizer,   ///< the state of the optimizer: ZeRO-1
+  kGradients,   ///< gradients, too: ZeRO-2
+  kParameters,  ///< weights, too; kernels find them gathered: ZeRO-3, FSDP
+};
+
 struct Recipe {
   int batch = 32;      ///< samples per GPU and backward pass
   int accumulate = 1;  ///< backward passes per step, whose gradients are added up
@@ -68,6 +76,9 @@ struct Recipe {
   Fusion fusion = Fusion::kEager;
   Optimizer optimizer = Optimizer::kSgd;
   Recompute recompute = Recompute::kNone;
+  Sharding sharding = Sharding::kNone;
+  int shards = 1;         ///< ranks that each update a part of a parameter
+  int expert_shards = 1;  ///< the same for the parameters of experts
 
   bool eight_bit() const { return numbers == Numbers::kFp8; }
   /// Weights are in bfloat16, and the optimizer has a copy of its own in fp32.
@@ -75,9 +86,19 @@ struct Recipe {
   bool sixteen_bit() const { return numbers == Numbers::kMixed || has_master(); }
   int activation_bytes() const { return sixteen_bit() ? 2 : 4; }
   int weight_bytes() const { return has_master() ? 2 : 4; }
-  int gradient_bytes() const { return weight_bytes(); }
-  /// Whether products use weights in another type than they are stored in.
-  bool casts_weights() const { return numbers == Numbers::kMixed; }
+  /// As kernels read them. With shards, those in the type of products are gathered.
+  int read_weight_bytes() const { return sharding == Sharding::kNone ? weight_bytes() : activation_bytes(); }
+  /// Gradients of gathered weights have their type; the shard that is kept has that of the weight's shard.
+  int gradient_bytes() const {
+    return sharding == Sharding::kParameters ? activation_bytes() : weight_bytes();
+  }
+  /// Whether kernels cast weights to the type of products, and gradients to that of weights.
+  bool casts_weights() const { return weight_bytes() != activation_bytes() && sharding == Sharding::kNone; }
+  bool casts_gradients() const { return gradient_bytes() != activation_bytes(); }
+  /// Whether kernels add to the gradient of the passes before. Shards of it are added up elsewhere.
+  bool adds_gradients() const {
+    return accumulate > 1 && (sharding == Sharding::kNone || sharding == Sharding::kOptimizer);
+  }
   /// Of products; those of 8-bit operands differ.
   gpu::Precision precision() const {
     switch (numbers) {

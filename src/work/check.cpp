@@ -39,8 +39,11 @@ sim::Status check_operation(const Graph& graph, OpId op) {
       if (!among(p.when, graph.operations)) return wrong("an operation");
     }
     if (graph.scripts.size() > 1) return sim::fail("ranks that gather what is ready share one script");
-  } else if (c >= 0 && !among(buffer_of(o), graph.buffers)) {
-    return wrong("a buffer");
+  } else if (c >= 0) {
+    if (!among(buffer_of(o), graph.buffers)) return wrong("a buffer");
+    const Buffer& b = graph.buffers[static_cast<std::size_t>(buffer_of(o))];
+    const auto known = [&](TensorId id) { return id == -1 || among(id, graph.tensors); };
+    if (!known(b.input) || !known(b.output)) return wrong("a tensor");
   }
   return {};
 }

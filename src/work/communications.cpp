@@ -21,10 +21,21 @@ BufferId buffer_of(const Operation& op) {
   return std::get<Transfer>(op.what).buffer;
 }
 
-Communications::Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Ended ended)
+bool works_in_tensors(const Graph& graph, const Buffer& buffer, const coll::Program& program) {
+  if (buffer.input < 0 || buffer.output < 0 || program.scratch > sim::Bytes{}) return false;
+  const auto fits = [&](TensorId t) {
+    return graph.tensors[static_cast<std::size_t>(t)].element_bytes * gpu::Tensor::kBlockElements ==
+           gpu::AddressSpace::kBufferBlock;
+  };
+  return fits(buffer.input) && fits(buffer.output);
+}
+
+Communications::Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Places places,
+                               Ended ended)
     : graph_(graph),
       machine_(machine),
       programs_(std::move(programs)),
+      places_(std::move(places)),
       ended_(std::move(ended)),
       meeting_of_(static_cast<std::size_t>(graph.ranks())) {
   for (std::size_t c = 0; c < graph.communicators.size(); ++c) {
@@ -44,13 +55,28 @@ Communications::Communications(const Graph& graph, gpu::Machine& machine, Progra
 coll::Buffers& Communications::buffers_for(const Key& key, Group& group, const std::vector<int>& members,
                                            const coll::Program& program) {
   std::unique_ptr<coll::Buffers>& place = buffers_[key];
-  if (place == nullptr) {
+  const Buffer& buffer = graph_.buffers[static_cast<std::size_t>(std::get<2>(key))];
+  if (place == nullptr && works_in_tensors(graph_, buffer, program)) {
+    place = in_tensors_of(buffer, group, members);
+    if (group.first == nullptr) group.first = place.get();
+  } else if (place == nullptr) {
     const coll::Buffers::Sizes sizes = coll::buffers_for(program);
     place = group.first == nullptr ? std::make_unique<coll::Buffers>(machine_, members, sizes)
                                    : std::make_unique<coll::Buffers>(*group.first, sizes);
     if (group.first == nullptr) group.first = place.get();
   }
   return *place;
+}
+
+std::unique_ptr<coll::Buffers> Communications::in_tensors_of(const Buffer& buffer, const Group& group,
+                                                             const std::vector<int>& members) const {
+  coll::Buffers::Places places;
+  for (const int rank : members) {
+    places.inputs.push_back(places_(rank, buffer.input));
+    places.outputs.push_back(places_(rank, buffer.output));
+  }
+  return group.first == nullptr ? std::make_unique<coll::Buffers>(machine_, members, std::move(places))
+                                : std::make_unique<coll::Buffers>(*group.first, std::move(places));
 }
 
 Communications::Memory Communications::join(int rank, OpId op) {
@@ -63,7 +89,7 @@ Communications::Memory Communications::join(int rank, OpId op) {
       graph_.communicators[static_cast<std::size_t>(c)].groups[static_cast<std::size_t>(s.group)];
   if (s.joined == group.meetings.size()) {
     auto m = std::make_unique<Meeting>();
-    m->program = &programs_(o, graph_.buffers[static_cast<std::size_t>(buffer_of(o))].bytes);
+    m->program = &programs_(o, graph_.buffers[static_cast<std::size_t>(buffer_of(o))].bytes, members);
     m->buffers = &buffers_for({c, s.group, buffer_of(o), kind_of(o)}, group, members, *m->program);
     m->members = &members;
     m->ops.resize(members.size());
@@ -80,6 +106,13 @@ Communications::Memory Communications::join(int rank, OpId op) {
 
 const Communications::Meeting& Communications::meeting(int rank, OpId op) const {
   return *meeting_of_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(op)];
+}
+
+std::vector<Communications::Member> Communications::members(int rank, OpId op) const {
+  const Meeting& m = meeting(rank, op);
+  std::vector<Member> all;
+  for (std::size_t i = 0; i < m.ops.size(); ++i) all.push_back({(*m.members)[i], m.ops[i]});
+  return all;
 }
 
 void Communications::start(int rank, OpId op) {

@@ -17,15 +17,20 @@
 
 namespace infold::work {
 
-/// The program of a collective or a transfer of so many bytes. It knows the machine; the graph does not.
-using Programs = std::function<const coll::Program&(const Operation& op, sim::Bytes bytes)>;
+/// The program of a collective or a transfer of so many bytes among the members of a group. It knows the
+/// machine; the graph does not.
+using Programs = std::function<const coll::Program&(const Operation& op, sim::Bytes bytes,
+                                                    const std::vector<int>& members)>;
 
 class Communications {
  public:
   using Ended = std::function<void(int rank, OpId op)>;
 
+  /// Where a tensor lies on a rank: the key of its first block.
+  using Places = std::function<std::uint64_t(int rank, TensorId tensor)>;
+
   /// Rank r is GPU r. All must outlive it; the graph may grow.
-  Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Ended ended);
+  Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Places places, Ended ended);
 
   void record(sim::TraceRecorder* trace) { trace_ = trace; }
 
@@ -39,6 +44,12 @@ class Communications {
   /// Requires: joined.
   void start(int rank, OpId op);
   const coll::Program& program(int rank, OpId op) const { return *meeting(rank, op).program; }
+  /// The ranks that meet in it, and each one's operation. Requires: joined.
+  struct Member {
+    int rank = 0;
+    OpId op = 0;
+  };
+  std::vector<Member> members(int rank, OpId op) const;
   std::vector<std::string> who_waits() const;
 
  private:
@@ -65,6 +76,8 @@ class Communications {
 
   coll::Buffers& buffers_for(const Key& key, Group& group, const std::vector<int>& members,
                              const coll::Program& program);
+  std::unique_ptr<coll::Buffers> in_tensors_of(const Buffer& buffer, const Group& group,
+                                               const std::vector<int>& members) const;
   Seat& seat(CommunicatorId c, int rank) {
     return seats_[static_cast<std::size_t>(c)][static_cast<std::size_t>(rank)];
   }
@@ -73,6 +86,7 @@ class Communications {
   const Graph& graph_;
   gpu::Machine& machine_;
   Programs programs_;
+  Places places_;
   Ended ended_;
   sim::TraceRecorder* trace_ = nullptr;
   std::vector<std::vector<Seat>> seats_;    // by communicator and rank
@@ -80,6 +94,10 @@ class Communications {
   std::map<Key, std::unique_ptr<coll::Buffers>> buffers_;
   std::vector<std::vector<Meeting*>> meeting_of_;  // by rank and operation
 };
+
+/// Whether a program works in the memory of a buffer's tensors: where it has any, the program needs no
+/// memory behind its output, and blocks of tensors are as large as those of buffers, as 16-bit ones are.
+bool works_in_tensors(const Graph& graph, const Buffer& buffer, const coll::Program& program);
 
 /// The buffer of a collective or a transfer.
 BufferId buffer_of(const Operation& op);

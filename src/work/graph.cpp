@@ -7,6 +7,8 @@
 #include <array>
 #include <iterator>
 
+#include "sim/check.h"
+
 namespace infold::work {
 
 std::string label(const Graph& graph, OpId op) {
@@ -21,6 +23,14 @@ CommunicatorId communicator_of(const Operation& op) {
   if (const auto* t = std::get_if<Transfer>(&op.what)) return t->communicator;
   if (const auto* g = std::get_if<Gather>(&op.what)) return g->communicator;
   return -1;
+}
+
+const std::vector<int>& group_of(const Graph& graph, CommunicatorId communicator, int rank) {
+  const auto& groups = graph.communicators[static_cast<std::size_t>(communicator)].groups;
+  const auto group = std::ranges::find_if(
+      groups, [&](const std::vector<int>& g) { return std::ranges::find(g, rank) != g.end(); });
+  INFOLD_CHECK(group != groups.end(), "a rank communicates where it is a member");
+  return *group;
 }
 
 bool is_marker(const Operation& op) {

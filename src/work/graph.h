@@ -38,6 +38,8 @@ struct Copy {
   bool back = false;
   double ops_per_element = 0;
   bool for_communication = false;  ///< on whose behalf: that of communication, or of compute
+  int element_bytes = 0;           ///< in the buffer; 0: those of the tensor
+  bool adds = false;               ///< to what is there already
 };
 
 /// A collective of all members of the rank's group. The members' first on a communicator belong together,
@@ -47,6 +49,10 @@ struct Collective {
   coll::Collective what = coll::Collective::kAllReduce;
   BufferId buffer = 0;
   int root = 0;  ///< member
+  /// Where the gradients and weights that it is about are taken from and put: into a buffer, or -1: they are
+  /// where kernels use them.
+  BufferId source = -1;
+  BufferId target = -1;
 };
 
 /// One member of a group of two sends a buffer to the other. Both have the operation.
@@ -97,11 +103,18 @@ struct Operation {
   /// with `updates` used up. For the checker and for reports.
   std::vector<int> gradients = {};
   bool updates = false;
+  /// The parameters whose weights this reads, copies or brings together. For the checker, as what follows.
+  std::vector<int> weights = {};
+  std::vector<int> frees = {};  ///< parameters whose gathered weights are gone when this has ended
+  int pass = 0;                 ///< the micro-batch
 };
 
-/// Memory that communication reads and writes.
+/// Memory that communication reads and writes: its own, or that of tensors.
 struct Buffer {
   sim::Bytes bytes;
+  TensorId input = -1;    ///< what is read lies here; -1: in memory of its own
+  TensorId output = -1;   ///< and what is written
+  int element_bytes = 0;  ///< 0: not known
 };
 
 /// Groups of ranks that communicate among themselves: all tensor-parallel groups of a job are one
@@ -170,6 +183,8 @@ struct Graph {
 std::string label(const Graph& graph, OpId op);
 /// A collective, a transfer or a gather; its communicator. -1: no communication.
 CommunicatorId communicator_of(const Operation& op);
+/// The members of the rank's group in a communicator. Requires: it is in one.
+const std::vector<int>& group_of(const Graph& graph, CommunicatorId communicator, int rank);
 bool is_marker(const Operation& op);
 
 /// The copy of all gradients of a bucket into its buffer by one kernel, for communication. Where they lie is

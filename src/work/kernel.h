@@ -60,6 +60,7 @@ struct Attend {
   bool causal = false;
   std::int64_t sequence = 1, heads = 1, head_size = 1;
   std::int64_t kv_heads = 1, value_size = 1;
+  std::int64_t keys = 0;  ///< of a sequence that GPUs share; 0: as many as queries (gpu::Attention)
   TensorId query = 0, key = 0, value = 0, out = 0;
   TensorId d_query = 0, d_key = 0, d_value = 0, d_out = 0;
 };

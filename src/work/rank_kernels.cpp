@@ -51,9 +51,12 @@ void RankKernels::add(const Kernel& k) {
 void RankKernels::add(const Copy& c) {
   const gpu::Tensor whole = tensor(c.tensor);
   const Place& place = places_[static_cast<std::size_t>(c.buffer)];
-  std::vector<gpu::Tensor> part = part_of(c.back ? place.output : place.input, c.offset, whole);
+  const gpu::Tensor there =
+      c.element_bytes == 0 ? whole : gpu::Tensor(0, whole.rows(), whole.cols(), c.element_bytes);
+  std::vector<gpu::Tensor> part = part_of(c.back ? place.output : place.input, c.offset, there);
   gpu::StreamPass pass{{whole}, std::move(part), c.ops_per_element};
   if (c.back) std::swap(pass.reads, pass.writes);
+  if (c.adds) pass.reads.insert(pass.reads.end(), pass.writes.begin(), pass.writes.end());
   kernels_.add(
       gpu::StreamShape{.passes = {std::move(pass)},
                        .actor = c.for_communication ? gpu::Actor::kCollective : gpu::Actor::kCompute});
@@ -128,7 +131,8 @@ void RankKernels::add(const Kernel& k, const Attend& a) {
                                  .kv_heads = a.kv_heads,
                                  .value_size = a.value_size,
                                  .precision = k.precision,
-                                 .causal = a.causal};
+                                 .causal = a.causal,
+                                 .keys = a.keys};
   gpu::AttentionTensors t{tensor(a.query), tensor(a.key), tensor(a.value), tensor(a.out), {}, {}, {}, {}};
   if (a.backward) {
     t.d_query = tensor(a.d_query);

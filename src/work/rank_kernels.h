@@ -21,6 +21,9 @@ class RankKernels {
   /// The keys of the first blocks of what a collective reads and of what it writes.
   void place(BufferId buffer, std::uint64_t input, std::uint64_t output);
 
+  /// The key of a tensor's first block. It gets its memory when it is first used.
+  std::uint64_t key_of(TensorId id) { return tensor(id).at(0).key; }
+
   void enqueue(OpId op, gpu::StreamId stream, sim::Time host_time) {
     const Span& s = span(op);
     kernels_.enqueue(s.first, s.end, stream, host_time);

@@ -191,11 +191,18 @@ Runtime::Times Runtime::times(int rank, OpId op) const {
   return t;
 }
 
-std::vector<OpId> Runtime::communications() const {
+sim::Time Runtime::all_there(int rank, OpId op) const {
+  sim::Time last;
+  for (const auto& m : communications_->members(rank, op)) last = sim::max(last, times(m.rank, m.op).start);
+  return last;
+}
+
+std::vector<OpId> Runtime::communications(int rank) const {
   std::vector<OpId> all;
   for (OpId op = 0; op < static_cast<OpId>(graph_.operations.size()); ++op) {
     const Operation& o = graph_[op];
-    if (communicator_of(o) >= 0 && !std::holds_alternative<Gather>(o.what)) all.push_back(op);
+    if (communicator_of(o) >= 0 && !std::holds_alternative<Gather>(o.what) && stream_of(rank, op) >= 0)
+      all.push_back(op);
   }
   return all;
 }

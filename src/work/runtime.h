@@ -62,10 +62,12 @@ class Runtime final : public sim::Handler {
   };
   /// Requires: it has run, or nothing was to run.
   Times times(int rank, OpId op) const;
+  /// When the last member of a communication had come to it. Requires: it has run.
+  sim::Time all_there(int rank, OpId op) const;
   /// Whether its kernels have run.
   bool ran(int rank, OpId op) const { return kernels_for(rank, op).ran(op); }
   /// All collectives and transfers, in the order of the list.
-  std::vector<OpId> communications() const;
+  std::vector<OpId> communications(int rank) const;
   const coll::Program& program(int rank, OpId op) const { return communications_->program(rank, op); }
   const RankKernels& kernels(int rank) const { return at(rank).kernels; }
   /// The core that has done a rank's compute so far: its own, or that of one in step with it.

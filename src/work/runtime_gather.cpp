@@ -52,7 +52,7 @@ void Runtime::add_bucket(Gathering& g, const Gathered& bucket) {
     if (streams[s].kind == Stream::Kind::kCommunication && streams[s].communicator == g.what.communicator)
       communication = static_cast<int>(s);
   }
-  const BufferId buffer = graph_.add(Buffer{bucket.bytes});
+  const BufferId buffer = graph_.add(Buffer{.bytes = bucket.bytes});
   const auto add = [&](int s, Operation o, bool last) {
     Stream& to = streams[static_cast<std::size_t>(s)];
     o.gradients = gradients;

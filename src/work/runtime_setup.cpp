@@ -12,6 +12,14 @@ bool runs_kernels(const Stream& s) {
   return s.kind == Stream::Kind::kCompute || s.kind == Stream::Kind::kBeside;
 }
 
+/// The rank's group, or the first where the rank stands in for one of another group.
+const std::vector<int>& some_group(const Graph& graph, CommunicatorId communicator, int rank) {
+  const auto& groups = graph.communicators[static_cast<std::size_t>(communicator)].groups;
+  const auto group = std::ranges::find_if(
+      groups, [&](const std::vector<int>& g) { return std::ranges::find(g, rank) != g.end(); });
+  return group == groups.end() ? groups.front() : *group;
+}
+
 Graph first_of(Graph graph) {
   graph.script_of.resize(1);
   return graph;
@@ -32,8 +40,10 @@ Runtime::Runtime(Graph graph, gpu::Machine* machine, gpu::Core& first, RuntimeOp
       options_(std::move(options)),
       stream_of_(graph_.scripts.size()) {
   if (machine != nullptr) {
-    communications_ = std::make_unique<Communications>(graph_, *machine, options_.programs,
-                                                       [this](int rank, OpId op) { ended(rank, op); });
+    communications_ = std::make_unique<Communications>(
+        graph_, *machine, options_.programs,
+        [this](int rank, TensorId tensor) { return at(rank).kernels.key_of(tensor); },
+        [this](int rank, OpId op) { ended(rank, op); });
   }
   for (int r = 0; r < graph_.ranks(); ++r)
     ranks_.push_back(std::make_unique<Rank>(machine == nullptr ? first : machine->gpu(r).core(), graph_));
@@ -131,7 +141,14 @@ void Runtime::make(OpId op) {
       kernels.place(buffer_of(o), m.input, m.output);
     } else {
       const BufferId b = buffer_of(o);
-      const coll::Program& program = options_.programs(o, graph_.buffers[static_cast<std::size_t>(b)].bytes);
+      const Buffer& buffer = graph_.buffers[static_cast<std::size_t>(b)];
+      const coll::Program& program =
+          options_.programs(o, buffer.bytes, some_group(graph_, communicator_of(o), r));
+      if (works_in_tensors(graph_, buffer, program)) {
+        const std::uint64_t input = kernels.key_of(buffer.input);
+        kernels.place(b, input, kernels.key_of(buffer.output));
+        continue;
+      }
       const coll::Buffers::Sizes need = coll::buffers_for(program);
       gpu::AddressSpace& space = kernels.core().addresses();
       const std::uint64_t input =

@@ -1,242 +1,356 @@
-// A gradient is a count of contributions for each rank. Every place (a gradient's own memory or a buffer)
-// remembers who wrote it and who has read it since; an access must come after those by what waits for what.
+// A gradient is a count of contributions by rank and pass, weights are a version; both are whole or a shard.
+// Every place in which they lie remembers who wrote it and who has read it since; an access must come after
+// those by what waits for what. Gradients are moved, never copied, so that each is in one place at a time.
 #include "work/symbolic_step.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <set>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <tuple>
 
-#include "work/check.h"
 #include "work/communications.h"
+#include "work/symbolic_tensors.h"
 
 namespace infold::work {
 
 namespace {
 
-/// Which operations of all ranks come before which, whatever the timing.
-class Before {
- public:
-  explicit Before(std::size_t nodes) : words_((nodes + 63) / 64), bits_(nodes * words_) {}
-  /// All that is before `first`, and `first` itself, is before `then`.
-  void add(std::size_t first, std::size_t then) {
-    for (std::size_t w = 0; w < words_; ++w) bits_[then * words_ + w] |= bits_[first * words_ + w];
-    bits_[then * words_ + first / 64] |= std::uint64_t{1} << (first % 64);
-  }
-  /// All that is before either is before both.
-  void join(std::size_t a, std::size_t b) {
-    for (std::size_t w = 0; w < words_; ++w) {
-      const std::uint64_t both = bits_[a * words_ + w] | bits_[b * words_ + w];
-      bits_[a * words_ + w] = bits_[b * words_ + w] = both;
-    }
-  }
-  bool operator()(std::size_t first, std::size_t then) const {
-    return ((bits_[then * words_ + first / 64] >> (first % 64)) & 1) != 0;
-  }
+using Value = std::vector<int>;  // contributions by rank and pass, or a version; empty: nothing
 
- private:
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
+struct Shard {
+  int index = 0;
+  int of = 1;
+  bool operator==(const Shard&) const = default;
+  bool whole() const { return of == 1; }
 };
 
-using Value = std::vector<int>;  // contributions by rank; empty: nothing
+/// Where a gradient or a weight may lie on a rank.
+enum class Where : std::uint8_t {
+  kOwn,           // where kernels leave the gradient of a pass
+  kKept,          // reduced, and added up over passes
+  kInBuffer,      // the gradient in a buffer
+  kHome,          // the weights that the rank keeps
+  kGathered,      // weights where kernels use them, if others keep a part
+  kHomeInBuffer,  // weights in a buffer
+};
+
+constexpr int kOld = 0;
+constexpr int kNew = 1;
+
+int member_of(const std::vector<std::vector<int>>& groups, int rank, const std::vector<int>** group) {
+  for (const std::vector<int>& g : groups) {
+    const auto at = std::ranges::find(g, rank);
+    if (at == g.end()) continue;
+    *group = &g;
+    return static_cast<int>(at - g.begin());
+  }
+  return -1;
+}
 
 class SymbolicStep {
  public:
-  SymbolicStep(const Graph& graph, int parameters)
-      : graph_(graph),
-        parameters_(parameters),
-        before_(static_cast<std::size_t>(graph.ranks()) * graph.operations.size()) {}
+  SymbolicStep(const Graph& graph, const StepRules& rules, const std::vector<Turn>& order)
+      : graph_(graph), rules_(rules), order_(order), before_(graph, order), tensors_(graph, rules, before_) {
+    for (int p = 0; p < parameters(); ++p) {
+      for (const auto& group : rule(p).replicas) {
+        for (const int r : group)
+          place(r, p, Where::kHome) = {.value = {kOld}, .shard = home_shard(r, p), .initial = true};
+      }
+    }
+  }
 
   sim::Status run() {
-    auto order = order_of(graph_);
-    if (!order) return sim::fail_as(std::move(order));
-    find_copies();
-    find_waits(*order);
-    // What meets ends together, and stands together in the order.
-    for (std::size_t i = 0; i < order->size();) {
-      std::size_t end = i + 1;
-      const bool meets = communicator_of(graph_[(*order)[i].op]) >= 0;
-      while (meets && end < order->size() && (*order)[end].op == (*order)[i].op) ++end;
-      meet(std::span(*order).subspan(i, end - i));
+    for (std::size_t i = 0; i < order_.size();) {
+      const std::size_t end = i + who_meets(graph_, order_[i]).size();
+      meet(std::span(order_).subspan(i, end - i));
       if (!why_.empty()) return sim::fail(why_);
       i = end;
     }
-    for (int r = 0; r < graph_.ranks(); ++r) {
-      for (int p = 0; p < parameters_; ++p) {
-        if (const int n = updated_[{r, p}]; n != 1)
-          return sim::fail(fmt::format("rank {} updates parameter {} {} times", r, p, n));
+    for (int p = 0; p < parameters(); ++p) {
+      for (const auto& group : rule(p).replicas) {
+        for (const int r : group) {
+          if (const int n = updated_[{r, p}]; n != 1)
+            return sim::fail(fmt::format("rank {} updates parameter {} {} times", r, p, n));
+          const Place& home = place(r, p, Where::kHome);
+          if (home.value != Value{kNew} || home.shard != home_shard(r, p))
+            return sim::fail(fmt::format("rank {} ends without the new weights of parameter {}", r, p));
+        }
       }
     }
+    if (auto wrong = tensors_.left_over(); !wrong.empty()) return sim::fail(std::move(wrong));
     return {};
   }
 
  private:
   struct Place {
-    Value value;
+    Value value = {};
+    Shard shard = {};
     std::size_t writer = 0;
     bool written = false;
+    bool initial = false;  // from before the step
     std::vector<std::size_t> readers = {};
   };
 
-  std::size_t node(const Turn& t) const {
-    return static_cast<std::size_t>(t.rank) * graph_.operations.size() + static_cast<std::size_t>(t.op);
+  int parameters() const { return static_cast<int>(rules_.parameters.size()); }
+  const ParameterRule& rule(int p) const { return rules_.parameters[static_cast<std::size_t>(p)]; }
+  Shard home_shard(int rank, int p) const {
+    const std::vector<int>* group = nullptr;
+    const int member = member_of(rule(p).shards, rank, &group);
+    return group == nullptr ? Shard{} : Shard{member, static_cast<int>(group->size())};
   }
-
-  /// Which gradients are copied into which buffers: others are reduced where they are.
-  void find_copies() {
-    for (const Stream& s : graph_.scripts.front().streams) {
-      for (const OpId op : s.ops) {
-        if (const auto* c = std::get_if<Copy>(&graph_[op].what)) {
-          for (const int p : graph_[op].gradients) copied_.insert({c->buffer, p});
-        }
-      }
-    }
-  }
-
-  void find_waits(const std::vector<Turn>& order) {
-    std::vector<OpId> previous(graph_.operations.size(), -1);
-    for (const Stream& s : graph_.scripts.front().streams) {
-      if (s.kind == Stream::Kind::kBeside) continue;
-      for (std::size_t i = 1; i < s.ops.size(); ++i)
-        previous[static_cast<std::size_t>(s.ops[i])] = s.ops[i - 1];
-    }
-    for (std::size_t i = 0; i < order.size();) {
-      std::size_t end = i;
-      do {
-        const Turn t = order[end++];
-        const Operation& o = graph_[t.op];
-        if (const OpId b = previous[static_cast<std::size_t>(t.op)]; b >= 0)
-          before_.add(node({t.rank, b}), node(t));
-        for (const OpId b : o.after) before_.add(node({t.rank, b}), node(t));
-        if (const auto* g = std::get_if<Gather>(&o.what)) {
-          for (const Gather::Part& p : g->parts) before_.add(node({t.rank, p.when}), node(t));
-        }
-      } while (end < order.size() && order[end].op == order[i].op &&
-               communicator_of(graph_[order[i].op]) >= 0);
-      for (std::size_t a = i + 1; a < end; ++a) before_.join(node(order[i]), node(order[a]));
-      for (std::size_t a = i + 1; a < end; ++a) before_.join(node(order[i]), node(order[a]));
-      i = end;
-    }
-  }
+  std::size_t node(const Turn& t) const { return before_.node(t); }
 
   void complain(const Turn& t, std::string_view what) {
-    if (why_.empty()) why_ = fmt::format("{} of rank {} {}", label(graph_, t.op), t.rank, what);
+    if (why_.empty() && !what.empty())
+      why_ = fmt::format("{} of rank {} {}", label(graph_, t.op), t.rank, what);
   }
 
-  /// Where gradient p lies for a collective, or with buffer -1 its own memory.
-  Place& place(int rank, int p, BufferId buffer) { return places_[{rank, p, buffer}]; }
+  Place& place(int rank, int p, Where where, BufferId buffer = -1) {
+    return places_[{rank, p, where, buffer}];
+  }
 
+  /// What lies there stays.
   const Value& read(const Turn& t, Place& from, int p) {
-    if (!from.written || from.value.empty())
-      complain(t, fmt::format("reads gradient {}, which is not there", p));
-    if (from.written && !before_(from.writer, node(t)))
-      complain(t, fmt::format("reads gradient {} while it may still be written", p));
+    if (from.value.empty()) complain(t, fmt::format("reads parameter {}, of which nothing is there", p));
+    if (from.written && from.writer != node(t) && !before_(from.writer, node(t)))
+      complain(t, fmt::format("reads parameter {} while it may still be written", p));
     from.readers.push_back(node(t));
     return from.value;
   }
 
-  void write(const Turn& t, Place& to, int p, Value value) {
+  void write(const Turn& t, Place& to, int p, Value value, Shard shard) {
     const auto earlier = [&](std::size_t other) { return other == node(t) || before_(other, node(t)); };
     if ((to.written && !earlier(to.writer)) || !std::ranges::all_of(to.readers, earlier))
-      complain(t, fmt::format("writes gradient {} while others may still use it", p));
-    to = {.value = std::move(value), .writer = node(t), .written = true};
+      complain(t, fmt::format("writes parameter {} while others may still use it", p));
+    to = {.value = std::move(value), .shard = shard, .writer = node(t), .written = true};
+  }
+
+  /// What lies there is gone afterwards.
+  std::pair<Value, Shard> take(const Turn& t, Place& from, int p) {
+    std::pair<Value, Shard> taken = {read(t, from, p), from.shard};
+    write(t, from, p, {}, {});
+    return taken;
   }
 
   /// One operation of a rank, or of all that meet in it.
   void meet(std::span<const Turn> turns) {
     const Operation& o = graph_[turns.front().op];
-    if (const auto* c = std::get_if<Collective>(&o.what)) {
-      if (c->what != coll::Collective::kAllReduce) complain(turns.front(), "is no all-reduce");
-      reduce(turns, c->buffer);
-    } else if (std::holds_alternative<Gather>(o.what)) {
-      reduce(turns, -1);
-    } else if (communicator_of(o) >= 0) {
-      complain(turns.front(), "is no all-reduce");
+    if (std::holds_alternative<Gather>(o.what)) {
+      reduce(turns, {});
+    } else if (const auto* c = std::get_if<Collective>(&o.what)) {
+      exchange_tensors(turns);
+      if (!o.weights.empty()) gather(turns, *c);
+      if (!o.gradients.empty()) reduce(turns, *c);
+      if (o.gradients.empty() && o.weights.empty() && tensor_of(turns.front(), true) < 0)
+        complain(turns.front(), "is about nothing");
+    } else if (std::holds_alternative<Transfer>(o.what)) {
+      exchange_tensors(turns);
     } else {
       run_alone(turns.front());
     }
-  }
-
-  void reduce(std::span<const Turn> turns, BufferId buffer) {
-    for (const int p : graph_[turns.front().op].gradients) {
-      const BufferId where = copied_.contains({buffer, p}) ? buffer : -1;
-      Value sum(static_cast<std::size_t>(graph_.ranks()));
-      for (const Turn& t : turns) {
-        const Value& part = read(t, place(t.rank, p, where), p);
-        for (std::size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
-      }
-      for (const Turn& t : turns) write(t, place(t.rank, p, where), p, sum);
+    for (const Turn& t : turns) {
+      for (const int p : graph_[t.op].frees) take(t, place(t.rank, p, Where::kGathered), p);
     }
   }
+
+  TensorId tensor_of(const Turn& t, bool output) const {
+    const Buffer& b = graph_.buffers[static_cast<std::size_t>(buffer_of(graph_[t.op]))];
+    return output ? b.output : b.input;
+  }
+
+  void exchange_tensors(std::span<const Turn> turns) {
+    const auto* collective = std::get_if<Collective>(&graph_[turns.front().op].what);
+    const auto sends = [&](std::size_t member) {
+      return collective != nullptr ||
+             static_cast<int>(member) == std::get<Transfer>(graph_[turns[member].op].what).from;
+    };
+    const std::vector<int> members = who_meets(graph_, turns.front());
+    const auto member = [&](const Turn& t) {
+      return static_cast<std::size_t>(std::ranges::find(members, t.rank) - members.begin());
+    };
+    for (const Turn& t : turns) {
+      const TensorId in = tensor_of(t, false);
+      const bool in_place =
+          collective != nullptr && coll::reduces(collective->what) && in == tensor_of(t, true);
+      if (in >= 0 && sends(member(t))) complain(t, tensors_.read(t, in, in_place));
+    }
+    for (const Turn& t : turns) {
+      const TensorId out = tensor_of(t, true);
+      if (out >= 0 && (collective != nullptr || !sends(member(t)))) complain(t, tensors_.bring(t, out));
+    }
+  }
+
+  /// Turns in the order of the group's members.
+  std::vector<Turn> by_member(std::span<const Turn> turns) const {
+    std::vector<Turn> sorted;
+    for (const int rank : who_meets(graph_, turns.front()))
+      sorted.push_back(*std::ranges::find(turns, rank, &Turn::rank));
+    return sorted;
+  }
+
+  void gather(std::span<const Turn> turns, const Collective& c) {
+    if (c.what != coll::Collective::kAllGather) complain(turns.front(), "gathers nothing");
+    const auto at = [&](const Turn& t, int p, BufferId buffer) -> Place& {
+      return buffer < 0 ? place(t.rank, p, Where::kHome) : place(t.rank, p, Where::kHomeInBuffer, buffer);
+    };
+    for (const int p : graph_[turns.front().op].weights) {
+      const std::vector<Turn> members = by_member(turns);
+      const auto n = static_cast<int>(members.size());
+      Value value;
+      for (int i = 0; i < n; ++i) {
+        const Turn& t = members[static_cast<std::size_t>(i)];
+        Place& from = at(t, p, c.source);
+        const Value& part = read(t, from, p);
+        if (from.shard != Shard{i, n})
+          complain(t, fmt::format("gathers something else than its shard of parameter {}", p));
+        if (i > 0 && part != value) complain(t, fmt::format("gathers parameter {} in two versions", p));
+        value = part;
+      }
+      for (const Turn& t : members) write(t, at(t, p, c.target), p, value, {});
+    }
+  }
+
+  /// Where a collective finds a gradient. What was reduced in its place may be reduced further.
+  Place& source(const Turn& t, int p, const Collective& c) {
+    if (c.source >= 0) return place(t.rank, p, Where::kInBuffer, c.source);
+    Place& own = place(t.rank, p, Where::kOwn);
+    return own.value.empty() && c.what == coll::Collective::kAllReduce ? place(t.rank, p, Where::kKept) : own;
+  }
+
+  void reduce(std::span<const Turn> turns, const Collective& c) {
+    const bool scatters = c.what == coll::Collective::kReduceScatter;
+    if (!scatters && c.what != coll::Collective::kAllReduce) complain(turns.front(), "reduces nothing");
+    for (const int p : graph_[turns.front().op].gradients) {
+      const std::vector<Turn> members = by_member(turns);
+      Value sum(contributions());
+      Shard shard = source(members.front(), p, c).shard;
+      for (const Turn& t : members) {
+        const auto [part, of] = take(t, source(t, p, c), p);
+        if (of != shard || (scatters && !of.whole()))
+          complain(t, fmt::format("reduces different shards of parameter {}", p));
+        for (std::size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
+      }
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        if (scatters) shard = {static_cast<int>(i), static_cast<int>(members.size())};
+        const Turn& t = members[i];
+        Place& to =
+            c.target >= 0 ? place(t.rank, p, Where::kInBuffer, c.target) : place(t.rank, p, Where::kKept);
+        if (!to.value.empty()) complain(t, fmt::format("loses a gradient of parameter {}", p));
+        write(t, to, p, sum, shard);
+      }
+    }
+  }
+
+  std::size_t contributions() const { return static_cast<std::size_t>(graph_.ranks() * rules_.passes); }
 
   void run_alone(const Turn& t) {
     const Operation& o = graph_[t.op];
-    if (const auto* k = std::get_if<Kernel>(&o.what)) check_tensors(t, *k);
-    const auto* copy = std::get_if<Copy>(&o.what);
-    for (const int p : o.gradients) {
-      if (copy != nullptr) {
-        const Value moved = read(t, place(t.rank, p, copy->back ? copy->buffer : -1), p);
-        write(t, place(t.rank, p, copy->back ? -1 : copy->buffer), p, moved);
-      } else if (!o.updates) {
-        Value own(static_cast<std::size_t>(graph_.ranks()));
-        own[static_cast<std::size_t>(t.rank)] = 1;
-        write(t, place(t.rank, p, -1), p, std::move(own));
-      } else {
-        const Value& sum = read(t, place(t.rank, p, -1), p);
-        if (!std::ranges::all_of(sum, [](int n) { return n == 1; }))
-          complain(
-              t, fmt::format("updates parameter {} from something else than every rank's gradient once", p));
-        ++updated_[{t.rank, p}];
-      }
+    if (const auto* k = std::get_if<Kernel>(&o.what)) {
+      touch(t, *k);
+      for (const int p : o.weights) use(t, p);
     }
+    if (const auto* copy = std::get_if<Copy>(&o.what)) {
+      for (const int p : o.weights) move_weight(t, *copy, p);
+      for (const int p : o.gradients) move_gradient(t, *copy, p);
+      return;
+    }
+    for (const int p : o.gradients) o.updates ? update(t, p) : contribute(t, p);
   }
 
-  /// What a kernel reads was written before, if it is written in the step at all.
-  void check_tensors(const Turn& t, const Kernel& k) {
-    if (writers_.empty()) find_writers();
+  void touch(const Turn& t, const Kernel& k) {
     const Touched touched = work::touched(k.what);
-    for (const TensorId id : touched.reads) {
-      if (graph_.tensors[static_cast<std::size_t>(id)].role != TensorSpec::Role::kPassing) continue;
-      const std::vector<OpId>& by = writers_[static_cast<std::size_t>(id)];
-      const auto earlier = [&](OpId w) { return w == t.op || before_(node({t.rank, w}), node(t)); };
-      if (!by.empty() && std::ranges::none_of(by, earlier))
-        complain(t, fmt::format("reads tensor {} before it is written", id));
+    for (const TensorId id : touched.reads) complain(t, tensors_.read(t, id));
+    for (const TensorId id : touched.writes)
+      complain(t, tensors_.write(t, id, std::ranges::find(touched.reads, id) != touched.reads.end()));
+  }
+
+  void use(const Turn& t, int p) {
+    const bool sharded = !home_shard(t.rank, p).whole();
+    Place& from = place(t.rank, p, sharded ? Where::kGathered : Where::kHome);
+    if (read(t, from, p) != Value{kOld} || !from.shard.whole())
+      complain(t, fmt::format("reads other weights of parameter {} than those of this step", p));
+  }
+
+  void move_weight(const Turn& t, const Copy& copy, int p) {
+    Place& buffer = place(t.rank, p, Where::kHomeInBuffer, copy.buffer);
+    if (copy.back) {
+      if (!buffer.shard.whole()) complain(t, fmt::format("copies a shard of parameter {}", p));
+      auto [value, shard] = take(t, buffer, p);
+      write(t, place(t.rank, p, Where::kGathered), p, std::move(value), shard);
+    } else {
+      Place& home = place(t.rank, p, Where::kHome);
+      write(t, buffer, p, read(t, home, p), home.shard);
     }
   }
 
-  void find_writers() {
-    writers_.resize(graph_.tensors.size());
-    for (const Stream& s : graph_.scripts.front().streams) {
-      for (const OpId op : s.ops) {
-        const auto* k = std::get_if<Kernel>(&graph_[op].what);
-        if (k == nullptr) continue;
-        for (const TensorId id : work::touched(k->what).writes)
-          writers_[static_cast<std::size_t>(id)].push_back(op);
-      }
+  void move_gradient(const Turn& t, const Copy& copy, int p) {
+    Place& buffer = place(t.rank, p, Where::kInBuffer, copy.buffer);
+    Place& to = copy.back ? place(t.rank, p, Where::kKept) : buffer;
+    auto [value, shard] = take(t, copy.back ? buffer : place(t.rank, p, Where::kOwn), p);
+    if (!to.value.empty()) {
+      if (!copy.adds || to.shard != shard) complain(t, fmt::format("loses a gradient of parameter {}", p));
+      const Value& there = read(t, to, p);
+      for (std::size_t i = 0; i < std::min(value.size(), there.size()); ++i) value[i] += there[i];
     }
+    write(t, to, p, std::move(value), shard);
+  }
+
+  /// A kernel adds to what passes before have left.
+  void contribute(const Turn& t, int p) {
+    Place& own = place(t.rank, p, Where::kOwn);
+    Value value = own.value.empty() ? Value(contributions()) : read(t, own, p);
+    const auto i = static_cast<std::size_t>(t.rank * rules_.passes + graph_[t.op].pass);
+    if (i < value.size()) ++value[i];
+    write(t, own, p, std::move(value), {});
+  }
+
+  void update(const Turn& t, int p) {
+    const std::vector<int>* group = nullptr;
+    if (member_of(rule(p).replicas, t.rank, &group) < 0) return;
+    Place& kept = place(t.rank, p, Where::kKept);
+    Place& from = kept.value.empty() ? place(t.rank, p, Where::kOwn) : kept;
+    Value all(contributions());
+    for (const int r : *group) {
+      for (int pass = 0; pass < rules_.passes; ++pass)
+        all[static_cast<std::size_t>(r * rules_.passes + pass)] = 1;
+    }
+    if (read(t, from, p) != all)
+      complain(t, fmt::format("updates parameter {} from something else than every rank's gradient once", p));
+    Place& home = place(t.rank, p, Where::kHome);
+    if (!home.shard.whole() && home.shard != from.shard)
+      complain(t, fmt::format("updates another shard of parameter {} than the rank's", p));
+    write(t, home, p, {kNew}, from.shard);
+    ++updated_[{t.rank, p}];
   }
 
   const Graph& graph_;
-  int parameters_;
-  Before before_;
-  std::set<std::pair<BufferId, int>> copied_;
-  std::map<std::tuple<int, int, BufferId>, Place> places_;  // rank, gradient, buffer
-  std::map<std::pair<int, int>, int> updated_;              // rank, parameter: how often
-  std::vector<std::vector<OpId>> writers_;                  // by tensor
+  const StepRules& rules_;
+  const std::vector<Turn>& order_;
+  HappensBefore before_;
+  SymbolicTensors tensors_;
+  std::map<std::tuple<int, int, Where, BufferId>, Place> places_;  // rank, parameter
+  std::map<std::pair<int, int>, int> updated_;                     // rank, parameter: how often
   std::string why_;
 };
 
 }  // namespace
 
+sim::Status check_step(const Graph& graph, const StepRules& rules) {
+  auto order = order_of(graph);
+  if (!order) return sim::fail_as(std::move(order));
+  return SymbolicStep(graph, rules, *order).run();
+}
+
 sim::Status check_step(const Graph& graph, int parameters) {
-  if (graph.scripts.size() != 1) return sim::fail("the checker of steps knows one script");
-  return SymbolicStep(graph, parameters).run();
+  std::vector<int> all(static_cast<std::size_t>(graph.ranks()));
+  std::iota(all.begin(), all.end(), 0);
+  StepRules rules;
+  rules.parameters.assign(static_cast<std::size_t>(parameters), {.replicas = {all}});
+  return check_step(graph, rules);
 }
 
 }  // namespace infold::work

@@ -1,15 +1,47 @@
-// The checker of strategies: follows the gradients of a step through its graph, without numbers and without
-// time, and proves that every rank updates every parameter once, from the sum of all ranks' gradients.
+// The checker of strategies: follows gradients, weights and activations of a step through its graph, without
+// numbers and without time.
 #pragma once
+
+#include <optional>
+#include <vector>
 
 #include "sim/result.h"
 #include "work/graph.h"
 
 namespace infold::work {
 
-/// Refused: the first thing that is wrong. Besides the sums it proves that nothing is read or written while
-/// another may write it, whatever the timing, and that a tensor which is written at all is not read before.
-/// Requires: check(graph), one script. Only all-reduces are known so far.
+/// What a step must do with a parameter.
+struct ParameterRule {
+  /// Groups of ranks that hold the same of it: an update is from the sum over the rank's group. A rank in
+  /// none does not have it.
+  std::vector<std::vector<int>> replicas;
+  /// Groups of ranks that keep one shard each of its weights, which kernels find gathered. A rank in none
+  /// keeps all.
+  std::vector<std::vector<int>> shards = {};
+};
+
+struct StepRules {
+  std::vector<ParameterRule> parameters;
+  int passes = 1;  ///< whose gradients are added up
+  /// Passing tensors that are there before the step. Not known: those that nothing in the step writes.
+  std::optional<std::vector<TensorId>> given = {};
+  /// Passing tensors in which kernels leave a part of a sum, and which are reduced in place before others
+  /// read them.
+  std::vector<TensorId> partial = {};
+  /// Tensors that communication leaves on every rank in the end, though no kernel reads them.
+  std::vector<TensorId> results = {};
+};
+
+/// Refused: the first thing that is wrong. It proves that
+/// - every rank updates its shard of every parameter once, from the sum of its replicas' gradients in all
+///   passes, and every rank that keeps whole weights has the new ones in the end;
+/// - every weight that a kernel reads is there, gathered and not freed, and not updated yet;
+/// - every activation that a kernel reads or a rank sends was made or received before; what communication
+///   brings is read;
+/// - nothing is read or written while another may write it, whatever the timing.
+/// Requires: check(graph).
+sim::Status check_step(const Graph& graph, const StepRules& rules);
+/// All ranks hold all parameters, and there is one pass.
 sim::Status check_step(const Graph& graph, int parameters);
 
 }  // namespace infold::work

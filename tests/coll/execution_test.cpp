@@ -31,6 +31,27 @@ class ExecutionTest : public testing::Test {
                        .fabric = &machine.blueprint(),
                        .tuning = tuning()});
   }
+  /// Rank 0 sends 1,000 bytes to rank 1, so many times.
+  static Program handed_over(int times) {
+    Program program;
+    program.ranks = 2;
+    program.channels = 1;
+    program.tuning = tuning();
+    program.lists.resize(2);
+    for (int i = 0; i < times; ++i) {
+      Step send;
+      send.to = {1};
+      send.uses_input = true;
+      send.bytes = 1'000_B;
+      program.steps(0, 0).push_back(send);
+      Step receive;
+      receive.from = {0};
+      receive.writes_output = true;
+      receive.bytes = 1'000_B;
+      program.steps(1, 0).push_back(receive);
+    }
+    return program;
+  }
   Execution::Options options() { return {.values = nullptr, .trace = nullptr, .rank_done = {}}; }
 
   gpu::Machine machine{gpu::MachinePlan::make(machine_spec()).value(), {}};
@@ -108,21 +129,7 @@ TEST_F(ExecutionTest, AFlagFollowsItsDataAFenceLater) {
     gpu::MachineSpec spec = machine_spec();
     spec.gpu.fence = fences ? 7_us : 0_us;
     gpu::Machine fenced(gpu::MachinePlan::make(spec).value(), {});
-    Program program;
-    program.ranks = 2;
-    program.channels = 1;
-    program.tuning = tuning();
-    program.lists.resize(2);
-    Step send;
-    send.to = {1};
-    send.uses_input = true;
-    send.bytes = 1'000_B;
-    program.steps(0, 0).push_back(send);
-    Step receive;
-    receive.from = {0};
-    receive.writes_output = true;
-    receive.bytes = 1'000_B;
-    program.steps(1, 0).push_back(receive);
+    const Program program = handed_over(1);
     Execution execution(fenced, program, {0, 1}, options());
     for (const int rank : {0, 1}) execution.enqueue(rank, 0_us);
     fenced.events().run();
@@ -133,23 +140,7 @@ TEST_F(ExecutionTest, AFlagFollowsItsDataAFenceLater) {
 
 // A program that only sends: the sender runs ahead by the slots of the buffer and then waits for one.
 TEST_F(ExecutionTest, ASenderRunsAheadByTheBufferAndNoFurther) {
-  Program program;
-  program.ranks = 2;
-  program.channels = 1;
-  program.tuning = tuning();
-  program.lists.resize(2);
-  for (int i = 0; i < 6; ++i) {
-    Step send;
-    send.to = {1};
-    send.uses_input = true;
-    send.bytes = 1'000_B;
-    program.steps(0, 0).push_back(send);
-    Step recv;
-    recv.from = {0};
-    recv.writes_output = true;
-    recv.bytes = 1'000_B;
-    program.steps(1, 0).push_back(recv);
-  }
+  const Program program = handed_over(6);
   Execution execution(machine, program, {0, 1}, options());
   execution.enqueue(0, 0_us);
   machine.events().run();

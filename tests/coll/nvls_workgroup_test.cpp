@@ -1,6 +1,6 @@
 // Workgroups of nvls without their executor: the test starts each rank's when it likes, and plays who is told
 // of their end. Flags, fences and slots decide who waits for whom.
-#include "coll/engine/nvls_workgroup.h"
+#include "coll/in_network/nvls_workgroup.h"
 
 #include <gmock/gmock.h>
 

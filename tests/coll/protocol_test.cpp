@@ -27,7 +27,7 @@ TEST(Encoding, Ll128Carries120OfEvery128BytesInWholeWarpStores) {
   EXPECT_EQ(e.wire(1920_B), 2048_B) << "120 of every 128";
   EXPECT_EQ(e.wire(1_B), 2048_B) << "a warp stores 16 lines, full or not";
   EXPECT_EQ(e.wire(1921_B), 4096_B);
-  EXPECT_EQ(e.complete(2047), 0_B) << "a store that is not all there can not be read";
+  EXPECT_EQ(e.complete(2047), 0_B) << "a store that is not all there cannot be read";
   EXPECT_EQ(e.complete(4096), 3840_B);
 }
 

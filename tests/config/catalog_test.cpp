@@ -159,15 +159,15 @@ TEST_F(Files, TheKindMustFit) {
 
 TEST_F(Files, WhatCanNotBeReadIsRefused) {
   EXPECT_EQ(error(load_system((folder_ / "none.yaml").string(), {})), "none.yaml: no such file");
-  EXPECT_EQ(error(load_system(folder_.string() + "/.", {})), ".: can not read it: it is a directory");
-  EXPECT_EQ(error_of(load_system("/dev/zero", {})), "/dev/zero: can not read it: it is not a regular file");
+  EXPECT_EQ(error(load_system(folder_.string() + "/.", {})), ".: cannot read it: it is a directory");
+  EXPECT_EQ(error_of(load_system("/dev/zero", {})), "/dev/zero: cannot read it: it is not a regular file");
   // As /proc/kmsg, which would block; a file that states no size is not read.
   EXPECT_EQ(error_of(load_system("/proc/version", {})), "/proc/version:1:1: the file is empty");
   const std::string huge = write("huge.yaml", "kind: system\n" + std::string(kLargestFile, '#'));
-  EXPECT_EQ(error(load_system(huge, {})), "huge.yaml: can not read it: it is larger than 1 MiB");
+  EXPECT_EQ(error(load_system(huge, {})), "huge.yaml: cannot read it: it is larger than 1 MiB");
   EXPECT_THAT(error_of(load_system(std::string(5000, 'x') + ".yaml", {})), HasSubstr("File name too long"));
   EXPECT_EQ(error_of(load_system(std::string_view("a\0b.yaml", 8), {})).substr(8),
-            ": a name can not hold a NUL byte");
+            ": a name cannot hold a NUL byte");
 }
 
 TEST_F(Files, ARefusalPointsAtTheKeyThatCausedIt) {

@@ -18,14 +18,14 @@ void expect_sound(const train::Graph& graph, const train::Plan& plan, const std:
   EXPECT_EQ(ready.size(), graph.parameters.size()) << name;
   const auto spec = [&](train::TensorId t) { return plan.tensors.at(static_cast<std::size_t>(t)); };
   for (const train::Op& op : plan.ops) {
-    if (const auto* p = std::get_if<train::MatMul>(&op.work)) {
+    if (const auto* p = std::get_if<train::MatMul>(op.kernel())) {
       const train::ProductSize size = size_of(plan, *p);
       EXPECT_EQ(size.k, p->right_by_k ? spec(p->right).rows / p->groups : spec(p->right).cols) << name;
       EXPECT_EQ(spec(p->out).rows, size.m * p->groups) << name;
       EXPECT_EQ(spec(p->out).cols, size.n) << name;
       EXPECT_EQ(spec(p->left).element_bytes, spec(p->right).element_bytes) << name;
     }
-    if (const auto* c = std::get_if<train::Convolve>(&op.work)) {
+    if (const auto* c = std::get_if<train::Convolve>(op.kernel())) {
       EXPECT_EQ(spec(c->in).rows, plan.recipe.batch * c->height * c->width) << name;
       EXPECT_EQ(spec(c->in).cols, c->channels) << name;
       EXPECT_EQ(spec(c->out).cols, c->filters) << name;
@@ -67,9 +67,9 @@ StepFlops flops_of_step(const train::Plan& plan) {
   StepFlops sum;
   for (const train::Op& op : plan.ops) {
     double flops = 0;
-    if (const auto* p = std::get_if<train::MatMul>(&op.work)) {
+    if (const auto* p = std::get_if<train::MatMul>(op.kernel())) {
       sum.products += flops = flops_of(plan, *p);
-    } else if (const auto* a = std::get_if<train::Attend>(&op.work)) {
+    } else if (const auto* a = std::get_if<train::Attend>(op.kernel())) {
       const auto pairs = static_cast<double>(a->sequence * a->sequence * plan.recipe.batch);
       const auto sizes = static_cast<double>(a->backward ? 3 * a->head_size + 2 * a->value_size
                                                          : a->head_size + a->value_size);
@@ -137,7 +137,7 @@ TEST(Buckets, OfResNet50AreThoseOfPyTorch) {
   const auto model = load_model("resnet50");
   const train::Graph graph = train::build_graph(model.value()).value();
   const train::Plan plan = make_plan(graph, {.numbers = train::Numbers::kFp32});
-  const work::Graph ddp = train::write_ddp({.plan = plan, .ranks = 2, .sync = {}}).graph;
+  const work::Graph ddp = train::write_ddp({.plan = plan, .layout = {.dp = 2}, .sync = {}}).graph;
   std::vector<std::int64_t> elements;
   for (const work::Operation& op : ddp.operations) {
     if (const auto* c = std::get_if<work::Collective>(&op.what))

@@ -146,10 +146,10 @@ TEST_F(ModelFiles, AreRefusedWhenHeadsOrExpertsDoNotFit) {
     return error(load_model(path));
   };
   EXPECT_EQ(why("attention: {heads: 8, kv_heads: 3}"),
-            "m.yaml:5:5: 8 heads can not share 3 heads of keys and values evenly");
-  EXPECT_EQ(why("attention: {heads: 6}"), "m.yaml:5:5: a width of 64 can not be shared by 6 heads");
+            "m.yaml:5:5: 8 heads cannot share 3 heads of keys and values evenly");
+  EXPECT_EQ(why("attention: {heads: 6}"), "m.yaml:5:5: a width of 64 cannot be shared by 6 heads");
   EXPECT_EQ(why("experts: {count: 4, top: 5, inner: 32}"),
-            "m.yaml:5:5: a token can not be sent to 5 of 4 experts");
+            "m.yaml:5:5: a token cannot be sent to 5 of 4 experts");
   EXPECT_EQ(why("experts: {count: 4, inner: 32}"), "m.yaml:5:5: experts needs 'top'");
   EXPECT_EQ(why("latent-attention: {heads: 4, plain_size: 16, rotary_size: 8, value_size: 16}"),
             "m.yaml:5:5: latent-attention needs 'kv_rank'");

@@ -67,7 +67,7 @@ TEST_F(SweepFiles, WhatIsWrongHasItsPlace) {
   EXPECT_EQ(error(load("kind: study\ncommand: bench\naxes:\n  - -b: 1M\n")),
             "s.yaml:1:7: kind: expected sweep, not 'study' (run it with 'infold study')");
   EXPECT_EQ(error(load("kind: sweep\naxes:\n  - -b: 1M\n")), "s.yaml:1:1: missing key 'command'");
-  EXPECT_EQ(error(load_sweep("table-kne")), "unknown study 'table-kne' (did you mean 'table-knee'?)");
+  EXPECT_EQ(error(load_sweep("table-kne")), "unknown sweep 'table-kne' (did you mean 'table-knee'?)");
 }
 
 TEST_F(SweepFiles, EveryShippedOneIsRight) {

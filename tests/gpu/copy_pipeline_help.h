@@ -114,12 +114,13 @@ class CopyPipelineScene {
     explicit Near(CopyPipelineScene& s) : scene(s) {}
     sim::Time receive(const net::Packet&) override { return scene.events.now(); }
     void expect(const net::Packet& p) override {
-      acknowledged += p.offset;
-      if (scene.moves[p.flow].acknowledge(sim::Bytes{p.offset}, p.arrives)) scene.pipeline.settled(p.flow);
+      acknowledged += p.acknowledged();
+      if (scene.moves[p.flow()].acknowledge(sim::Bytes{p.acknowledged()}, p.arrives))
+        scene.pipeline.settled(p.flow());
     }
     void departed(const net::Packet& p) override {
-      departed_bytes += p.payload;
-      scene.pipeline.departed(sim::Bytes{p.payload});
+      departed_bytes += p.payload();
+      scene.pipeline.departed(sim::Bytes{p.payload()});
     }
     CopyPipelineScene& scene;
     std::uint64_t departed_bytes = 0;
@@ -131,18 +132,10 @@ class CopyPipelineScene {
     sim::Time receive(const net::Packet& p) override {
       packets.push_back(p);
       if (scene.payloads.taken() > 0) {
-        scene.client.consume(0, p.offset, scene.payloads[p.values]);
-        scene.payloads.give_back(p.values);
+        scene.client.consume(0, p.offset(), scene.payloads[p.values()]);
+        scene.payloads.give_back(p.values());
       }
-      net::Packet ack;
-      ack.kind = net::PacketKind::kAck;
-      ack.flow = p.flow;
-      ack.offset = p.payload;
-      ack.packets = p.packets;
-      ack.source = 1;
-      ack.destination = 0;
-      ack.arrives = scene.events.now();
-      scene.network.send(ack, 0);
+      scene.network.send(net::Packet::ack(p, scene.events.now()), 0);
       return scene.events.now();
     }
     void expect(const net::Packet&) override {}

@@ -33,8 +33,8 @@ TEST(CopyPipeline, EveryByteIsSentAndAcknowledgedOnce) {
   EXPECT_EQ(scene.read_bytes(), 12'345u);
   std::uint32_t next = 0;
   for (const net::Packet& p : scene.far.packets) {
-    EXPECT_EQ(p.offset, next);
-    next = p.offset + p.payload;
+    EXPECT_EQ(p.offset(), next);
+    next = p.offset() + p.payload();
   }
   EXPECT_EQ(next, 12'345u);
   EXPECT_TRUE(scene.network.quiet());
@@ -174,13 +174,13 @@ TEST_P(Units, StayWithinTheirBlockAndGoOverItsLink) {
   scene.events.run();
   std::uint64_t bytes = 0;
   for (const net::Packet& p : scene.far.packets) {
-    const std::uint64_t first = move.address + p.offset;
-    const std::uint64_t last = first + p.payload - 1;
+    const std::uint64_t first = move.address + p.offset();
+    const std::uint64_t last = first + p.payload() - 1;
     ASSERT_EQ(first / static_cast<std::uint64_t>(block), last / static_cast<std::uint64_t>(block));
-    ASSERT_EQ(p.spread, scene.network.traits().interleaving.spread_of(first));
-    ASSERT_EQ(p.packets, (p.payload + 127) / 128);
-    ASSERT_EQ(p.offset % 16, 0u) << "no element is cut in two";
-    bytes += p.payload;
+    ASSERT_EQ(p.spread(), scene.network.traits().interleaving.spread_of(first));
+    ASSERT_EQ(p.packets(), (p.payload() + 127) / 128);
+    ASSERT_EQ(p.offset() % 16, 0u) << "no element is cut in two";
+    bytes += p.payload();
   }
   EXPECT_EQ(bytes, 50'000u);
 }
@@ -198,9 +198,10 @@ TEST(CopyPipeline, ABurstIsAtMostAnEighthOfTheWindowAThirtySecondOfTheMoveAndAQu
     CopyPipelineScene scene(settings);
     scene.pipeline.start(scene.move(bytes));
     scene.events.run();
-    const auto largest = std::max_element(scene.far.packets.begin(), scene.far.packets.end(),
-                                          [](const auto& a, const auto& b) { return a.payload < b.payload; });
-    EXPECT_EQ(largest->payload, most) << window.count() << " " << buffer.count();
+    const auto largest =
+        std::max_element(scene.far.packets.begin(), scene.far.packets.end(),
+                         [](const auto& a, const auto& b) { return a.payload() < b.payload(); });
+    EXPECT_EQ(largest->payload(), most) << window.count() << " " << buffer.count();
   }
 }
 

@@ -16,21 +16,11 @@ constexpr sim::Bytes kSlice = 40'000_B;
 /// The ports of another GPU: counts what arrives, and acknowledges it.
 class FakePeer final : public net::Endpoint {
  public:
-  FakePeer(Machine& machine, net::NodeId id) : machine_(machine), id_(id) {
-    machine.network().attach(id, *this);
-  }
+  FakePeer(Machine& machine, net::NodeId id) : machine_(machine) { machine.network().attach(id, *this); }
   sim::Time receive(const net::Packet& p) override {
     if (bytes == 0) first = machine_.events().now();
-    bytes += p.payload;
-    net::Packet ack;
-    ack.kind = net::PacketKind::kAck;
-    ack.flow = p.flow;
-    ack.offset = p.payload;
-    ack.packets = p.packets;
-    ack.source = id_;
-    ack.destination = p.source;
-    ack.arrives = machine_.events().now();
-    machine_.network().send_ack(ack);
+    bytes += p.payload();
+    machine_.network().send_ack(net::Packet::ack(p, machine_.events().now()));
     return machine_.events().now();
   }
   void expect(const net::Packet&) override {}
@@ -41,7 +31,6 @@ class FakePeer final : public net::Endpoint {
 
  private:
   Machine& machine_;
-  net::NodeId id_;
 };
 
 MachineSpec four_gpus(int engines) {

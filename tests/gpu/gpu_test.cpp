@@ -36,14 +36,14 @@ class GpuTest : public testing::Test, protected sim::Handler {
 };
 
 TEST_F(GpuTest, AFlagIsSeenAfterItsWayAndAPoll) {
-  const SignalId id = machine.signals().add(*this, 7);
+  const SignalId id = machine.signals().add({this, 7});
   machine.gpu(0).signal(id, 1, 0);
   machine.events().run();
   EXPECT_EQ(seen, (Seen{{7, 40_ps * (8 + 16) + 250_ns + 300_ns}}));
 }
 
 TEST_F(GpuTest, AFlagToItselfIsSeenAfterAPoll) {
-  const SignalId id = machine.signals().add(*this, 7);
+  const SignalId id = machine.signals().add({this, 7});
   machine.gpu(0).signal(id, 0, 0);
   machine.events().run();
   EXPECT_EQ(seen, (Seen{{7, 300_ns}}));
@@ -51,12 +51,23 @@ TEST_F(GpuTest, AFlagToItselfIsSeenAfterAPoll) {
 }
 
 TEST_F(GpuTest, EachFlagWakesItsOwnWaiterEachTime) {
-  machine.signals().add(*this, 1);
-  const SignalId second = machine.signals().add(*this, 2);
+  machine.signals().add({this, 1});
+  const SignalId second = machine.signals().add({this, 2});
   for (int i = 0; i < 3; ++i) machine.gpu(0).signal(second, 1, 0);
   machine.events().run();
   ASSERT_EQ(seen.size(), 3u);
   for (const auto& [arg, at] : seen) EXPECT_EQ(arg, 2u);
+}
+
+TEST_F(GpuTest, ASignalThatIsNotUsedAnyMoreIsUsedAgain) {
+  const SignalId first = machine.signals().add({this, 1});
+  machine.signals().remove(first);
+  EXPECT_EQ(machine.signals().add({this, 2}), first);
+  EXPECT_EQ(machine.signals().used(), 1u);
+  machine.gpu(0).signal(first, 1, 0);
+  machine.events().run();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].first, 2u);
 }
 
 TEST_F(GpuTest, WorkgroupsHaveTheirOwnTurnsAndGiveThemBack) {

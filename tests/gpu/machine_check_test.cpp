@@ -1,4 +1,4 @@
-// Machines that can not be built are refused, and say which parameter to look at.
+// Machines that cannot be built are refused, and say which parameter to look at.
 #include "gpu/machine.h"
 
 namespace infold::gpu {
@@ -29,6 +29,18 @@ TEST(MachinePlans, RefusesAMachineLargerThanTheSimulatorsMemory) {
   spec.gpus = 1'000;
   spec.fabric.links_per_plane = {20};
   expect_refused(spec, "gpus", "GiB of the simulator's memory");
+}
+
+TEST(MachinePlans, RefusesAMachineThatDoesNotFitBeforeItIsRouted) {
+  MachineSpec spec;
+  spec.gpus = 16'384;
+  spec.fabric.topology = net::Topology::kFatTree;
+  spec.fabric.groups = 2'048;
+  spec.fabric.leaves_per_group = 6;
+  spec.fabric.spines = 96;
+  const auto plan = MachinePlan::make(spec, [] { return false; });
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind, sim::Error::Kind::kInput) << "routing would have asked whether to go on";
 }
 
 TEST(MachinePlans, RefusesAPacketLargerThanABuffer) {

@@ -76,6 +76,19 @@ TEST(MemorySystem, TheLeastRecentlyUsedLeavesAndIsChargedToItsWriter) {
   EXPECT_EQ(m.hbm_read_bytes(), before);
 }
 
+TEST(MemorySystem, WhatIsEvictedDirtyIsWrittenAndTakesTheMemorysTime) {
+  const GpuSpec spec = small_gpu();
+  MemorySystem m(spec, {});
+  for (std::uint64_t b = 0; b < 32; ++b) m.write(Actor::kCollective, block(b), 0_ns);
+  EXPECT_EQ(m.hbm_written_bytes(), 0u) << "L2 has room for 32 blocks";
+  for (std::uint64_t b = 32; b < 34; ++b) m.write(Actor::kCompute, block(b), 1_us);
+  EXPECT_EQ(m.hbm_written_bytes(), 2u * kBlock);
+  EXPECT_EQ(m.hbm_written_bytes() + m.unwritten(), 34u * kBlock) << "nothing is lost";
+  // Two blocks are a drain: the memory turns round, writes them and turns back before it reads.
+  const sim::Time drained = 1_us + 10_ns + 163'840_ps + 10_ns;
+  EXPECT_EQ(m.read(Actor::kCompute, block(99), 1_us), drained + 81'920_ps + 200_ns + 100_ns);
+}
+
 TEST(MemorySystem, WritesTurnTheMemoryRoundOnlyWhenEnoughHaveCome) {
   const GpuSpec spec = small_gpu();
   Hbm hbm(spec.hbm);

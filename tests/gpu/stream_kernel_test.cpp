@@ -121,6 +121,26 @@ TEST(Attention, ValuesMayBeNarrowerThanKeys) {
   EXPECT_DOUBLE_EQ(a.flops(true), 2.0 * 4 * 256 * 256 * (3 * 192 + 2 * 128));
 }
 
+TEST(Attention, RanksThatShareASequenceHaveEqualPartsOfTheWork) {
+  for (const bool causal : {false, true}) {
+    for (const bool backward : {false, true}) {
+      const Attention whole{.batch = 2, .sequence = 1024, .heads = 4, .head_size = 64, .causal = causal};
+      Attention part = whole;
+      part.sequence = 256;
+      part.keys = 1024;
+      EXPECT_DOUBLE_EQ(4 * part.flops(backward), whole.flops(backward));
+      const auto read = [&](const Attention& a) {
+        Bench b{GpuSpec{}};
+        b.list.add(a, attention_tensors(b.core.addresses(), a), backward);
+        b.run();
+        // In backward every rank holds each key and each value once.
+        return b.traffic().l2_read - (backward ? 2u * 2 * 1024 * 4 * 64 * 2 : 0);
+      };
+      EXPECT_EQ(4 * read(part), read(whole)) << causal << backward;
+    }
+  }
+}
+
 struct Flag final : sim::Handler {
   void handle(std::uint32_t) override { ++count; }
   int count = 0;

@@ -1,5 +1,6 @@
 // Holds for any machine with units, any policies and several collectives at once: sums are exact, everything
 // comes once, nothing is left over, and the same run takes the same time.
+#include "support/every_value.h"
 #include "support/random_fabric.h"
 #include "world_help.h"
 
@@ -7,6 +8,7 @@ namespace infold::inc {
 namespace {
 
 using support::any_of;
+using support::any_value;
 using support::pick;
 
 IncSpec random_units(sim::Random& random) {
@@ -18,11 +20,11 @@ IncSpec random_units(sim::Random& random) {
   s.switch_alu_rate = any_of(random, {sim::Bandwidth{}, sim::Bandwidth{}, 30_GBps});
   s.latency = any_of(random, {0_ns, 10_ns, 200_ns});
   s.result_buffer = any_of(random, {16_B, 128_B, 4_KiB});
-  s.table_full = any_of(random, {TableFull::kStall, TableFull::kBypass, TableFull::kEvict});
+  s.table_full = any_value<TableFull>(random);
   s.patience = any_of(random, {3_us, 200_us});
-  s.sharing = any_of(random, {Sharing::kShared, Sharing::kByJob, Sharing::kByBucket});
-  s.accumulate = any_of(random, {Accumulate::kFp32, Accumulate::kWire});
-  s.order = any_of(random, {SumOrder::kArrival, SumOrder::kRank});
+  s.sharing = any_value<Sharing>(random);
+  s.accumulate = any_value<Accumulate>(random);
+  s.order = any_value<SumOrder>(random);
   s.levels = s.order == SumOrder::kRank ? Levels::kEach : any_of(random, {Levels::kEach, Levels::kTop});
   s.wave = s.payload * any_of(random, {0, 0, 4, 100});
   s.waves = pick(random, 1, 3);

@@ -1,5 +1,6 @@
 // Every way of using the units, with every policy, group size, table size and skew: sums are exact,
 // everything comes once, nothing is left over and nothing blocks.
+#include "support/every_value.h"
 #include "world_help.h"
 
 namespace infold::inc {
@@ -47,15 +48,13 @@ void try_all(Style style, TableFull full) {
   }
 }
 
-TEST(EveryPolicy, PushStalls) {
-  try_all(Style::kPush, TableFull::kStall);
+class EveryPolicyWhenFull : public testing::TestWithParam<TableFull> {};
+TEST_P(EveryPolicyWhenFull, Push) {
+  try_all(Style::kPush, GetParam());
 }
-TEST(EveryPolicy, PushBypasses) {
-  try_all(Style::kPush, TableFull::kBypass);
-}
-TEST(EveryPolicy, PushEvicts) {
-  try_all(Style::kPush, TableFull::kEvict);
-}
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicyWhenFull, testing::ValuesIn(support::every_value<TableFull>()),
+                         [](const auto& p) { return support::identifier(p.param); });
+
 TEST(EveryPolicy, Pull) {
   try_all(Style::kPull, TableFull::kStall);
 }

@@ -65,7 +65,7 @@ class MockGpu final : public net::Endpoint, public FallbackReducer::Client {
   void send_what_may(Member& m);
 
   sim::Time receive(const net::Packet& p) override;
-  void expect(const net::Packet& p) override { acks += p.packets; }
+  void expect(const net::Packet& p) override { acks += p.packets(); }
   void departed(const net::Packet&) override {}
   void sum_finished(RegionId region, std::uint32_t offset, std::uint16_t payload,
                     std::span<const std::byte> values) override;
@@ -248,19 +248,19 @@ inline void MockGpu::send_what_may(Member& m) {
   for (; m.sent < m.order.size() && (!by_waves || m.order[m.sent] < may); ++m.sent) {
     const std::uint32_t offset = m.order[m.sent];
     net::Packet p;
-    p.flow = Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow();
-    p.offset = offset;
-    p.source = id_;
-    p.spread = world_.units.regions().way(m.region, offset);
+    p.set_flow(Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow());
+    p.set_offset(offset);
+    p.set_source(id_);
+    p.set_spread(world_.units.regions().way(m.region, offset));
     if (world_.styles[m.region] == Style::kPull) {
-      p.kind = net::PacketKind::kLoadReduce;
+      p.set_kind(net::PacketKind::kLoadReduce);
     } else {
-      p.kind = net::PacketKind::kReduceWrite;
+      p.set_kind(net::PacketKind::kReduceWrite);
       const auto bytes = static_cast<std::size_t>(world_.units.regions()[m.region].plan.bytes.count());
-      p.payload = static_cast<std::uint16_t>(std::min(world_.block(), bytes - offset));
+      p.set_payload(static_cast<std::uint16_t>(std::min(world_.block(), bytes - offset)));
       if (world_.functional) {
-        p.values = world_.payloads.take(p.payload);
-        std::copy_n(m.in.begin() + offset, p.payload, world_.payloads[p.values].begin());
+        p.set_values(world_.payloads.take(p.payload()));
+        std::copy_n(m.in.begin() + offset, p.payload(), world_.payloads[p.values()].begin());
       }
     }
     world_.network.send_to_unit(p, 0);
@@ -268,9 +268,10 @@ inline void MockGpu::send_what_may(Member& m) {
 }
 
 inline void MockGpu::keep(Member& m, const net::Packet& p) {
-  ++m.came[p.offset / world_.block()];
-  if (world_.functional) std::copy_n(world_.payloads[p.values].begin(), p.payload, m.out.begin() + p.offset);
-  m.waves->result(p.offset, sim::Bytes{p.payload});
+  ++m.came[p.offset() / world_.block()];
+  if (world_.functional)
+    std::copy_n(world_.payloads[p.values()].begin(), p.payload(), m.out.begin() + p.offset());
+  m.waves->result(p.offset(), sim::Bytes{p.payload()});
   m.finished = world_.events.now();
   if (world_.styles[m.region] == Style::kPush) send_what_may(m);
 }
@@ -278,37 +279,37 @@ inline void MockGpu::keep(Member& m, const net::Packet& p) {
 inline void MockGpu::spread(Member& m, std::uint32_t offset, std::uint16_t payload,
                             std::span<const std::byte> values) {
   net::Packet p;
-  p.kind = net::PacketKind::kMulticastWrite;
-  p.flow = Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow();
-  p.offset = offset;
-  p.payload = payload;
-  p.source = id_;
-  p.spread = world_.units.regions().way(m.region, offset);
+  p.set_kind(net::PacketKind::kMulticastWrite);
+  p.set_flow(Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow());
+  p.set_offset(offset);
+  p.set_payload(payload);
+  p.set_source(id_);
+  p.set_spread(world_.units.regions().way(m.region, offset));
   if (world_.functional) {
-    p.values = world_.payloads.take(values.size());
-    std::copy(values.begin(), values.end(), world_.payloads[p.values].begin());
+    p.set_values(world_.payloads.take(values.size()));
+    std::copy(values.begin(), values.end(), world_.payloads[p.values()].begin());
   }
   world_.network.send_to_unit(p, 1);
 }
 
 inline sim::Time MockGpu::receive(const net::Packet& p) {
   const sim::Time now = world_.events.now();
-  Member& m = member(Tag::of(p.flow).region);
+  Member& m = member(Tag::of(p.flow()).region);
   const bool push = world_.styles[m.region] == Style::kPush;
-  switch (p.kind) {
+  switch (p.kind()) {
     case net::PacketKind::kPartial:
       fallback.receive(p);
       return now;
     case net::PacketKind::kLoadReduce: {
       net::Packet r = p;
-      r.kind = net::PacketKind::kReply;
-      r.flow = Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow();
-      r.source = id_;
+      r.set_kind(net::PacketKind::kReply);
+      r.set_flow(Tag{m.region, static_cast<std::uint16_t>(m.rank), 1}.flow());
+      r.set_source(id_);
       const auto bytes = static_cast<std::size_t>(world_.units.regions()[m.region].plan.bytes.count());
-      r.payload = static_cast<std::uint16_t>(std::min(world_.block(), bytes - p.offset));
+      r.set_payload(static_cast<std::uint16_t>(std::min(world_.block(), bytes - p.offset())));
       if (world_.functional) {
-        r.values = world_.payloads.take(r.payload);
-        std::copy_n(m.in.begin() + p.offset, r.payload, world_.payloads[r.values].begin());
+        r.set_values(world_.payloads.take(r.payload()));
+        std::copy_n(m.in.begin() + p.offset(), r.payload(), world_.payloads[r.values()].begin());
       }
       world_.network.send_to_unit(r, 2);
       return now;
@@ -317,24 +318,20 @@ inline sim::Time MockGpu::receive(const net::Packet& p) {
       if (!push) {
         std::vector<std::byte> values;
         if (world_.functional) {
-          const auto there = world_.payloads[p.values];
+          const auto there = world_.payloads[p.values()];
           values.assign(there.begin(), there.end());
-          world_.payloads.give_back(p.values);
+          world_.payloads.give_back(p.values());
         }
-        spread(m, p.offset, p.payload, values);
+        spread(m, p.offset(), p.payload(), values);
         return now;
       }
       [[fallthrough]];
     case net::PacketKind::kMulticastWrite: {
-      net::Packet ack;
-      ack.kind = net::PacketKind::kUnitAck;
-      ack.flow = p.flow;
-      ack.offset = p.offset;
-      ack.source = id_;
-      ack.spread = p.spread;
+      net::Packet ack = net::Packet::unit_ack(p);
+      ack.set_source(id_);
       world_.network.send_to_unit(ack, 3);
       keep(m, p);
-      if (world_.functional) world_.payloads.give_back(p.values);
+      if (world_.functional) world_.payloads.give_back(p.values());
       return now + takes;
     }
     default:

@@ -23,10 +23,10 @@ class Receiver : public Endpoint {
  public:
   Receiver(Scene& scene, sim::Time hold) : scene_(scene), hold_(hold) {}
   sim::Time receive(const Packet& p) override {
-    taken.push_back({scene_.events.now(), p.flow, p.offset});
+    taken.push_back({scene_.events.now(), p.flow(), p.offset()});
     return scene_.events.now() + hold_;
   }
-  void expect(const Packet& p) override { taken.push_back({p.arrives, p.flow, p.offset}); }
+  void expect(const Packet& p) override { taken.push_back({p.arrives, p.flow(), p.offset()}); }
   void departed(const Packet&) override {}
   virtual ~Receiver() = default;
   std::vector<Taken> taken;
@@ -40,9 +40,9 @@ class Receiver : public Endpoint {
 class LateReceiver final : public Receiver {
  public:
   using Receiver::Receiver;
-  bool expect_data(const Packet& p) override { return p.flow % 4 != 0; }  // something waits for the others
+  bool expect_data(const Packet& p) override { return p.flow() % 4 != 0; }  // something waits for the others
   sim::Time take_in(const Packet& p) override {
-    taken.push_back({p.arrives, p.flow, p.offset});
+    taken.push_back({p.arrives, p.flow(), p.offset()});
     return p.arrives + hold_;
   }
 };
@@ -62,22 +62,22 @@ std::vector<std::vector<Taken>> run(const support::Fabric& fabric, std::uint64_t
   const std::int64_t payload = fabric.spec.packet.payload.count();
   for (std::uint32_t flow = 0; flow < 60; ++flow) {
     Packet p = write(static_cast<int>(random.below(gpus)), 0);
-    p.destination = static_cast<NodeId>((p.source + 1 + random.below(gpus - 1)) % gpus);
-    p.flow = flow;
-    p.spread = static_cast<std::uint16_t>(random.next());
-    Packet flag = signal(p.source, p.destination);
-    flag.flow = 1'000 + flow;
-    flag.spread = p.spread;
+    p.set_destination(static_cast<NodeId>((p.source() + 1 + random.below(gpus - 1)) % gpus));
+    p.set_flow(flow);
+    p.set_spread(static_cast<std::uint16_t>(random.next()));
+    Packet flag = signal(p.source(), p.destination());
+    flag.set_flow(1'000 + flow);
+    flag.set_spread(p.spread());
     for (int i = 0; i < 6; ++i) {
-      p.offset = static_cast<std::uint32_t>(i);
-      p.packets = static_cast<std::uint16_t>(1 + random.below(4));
-      p.payload = static_cast<std::uint16_t>(std::min<std::int64_t>(
-          p.packets * payload, scene.network.traits().max_burst.count() / payload * payload));
-      p.packets = static_cast<std::uint16_t>(p.payload / payload);
+      p.set_offset(static_cast<std::uint32_t>(i));
+      p.set_packets(static_cast<std::uint16_t>(1 + random.below(4)));
+      p.set_payload(static_cast<std::uint16_t>(std::min<std::int64_t>(
+          p.packets() * payload, scene.network.traits().max_burst.count() / payload * payload)));
+      p.set_packets(static_cast<std::uint16_t>(p.payload() / payload));
       scene.at(sim::Time::ns(static_cast<std::int64_t>(random.below(600))),
-               [&scene, p] { scene.send(p, p.flow); });
+               [&scene, p] { scene.send(p, p.flow()); });
       scene.at(sim::Time::ns(static_cast<std::int64_t>(random.below(2'000))),
-               [&scene, flag] { scene.send(flag, flag.flow); });
+               [&scene, flag] { scene.send(flag, flag.flow()); });
     }
   }
   scene.events.run();
@@ -130,9 +130,9 @@ TEST_P(DataAhead, TakenInLateTakeAsLongWhereLinksLookAhead) {
 
 Packet ack_at(sim::Time at) {
   Packet ack;
-  ack.kind = PacketKind::kAck;
-  ack.source = 0;
-  ack.destination = 1;
+  ack.set_kind(PacketKind::kAck);
+  ack.set_source(0);
+  ack.set_destination(1);
   ack.arrives = at;
   return ack;
 }
@@ -142,12 +142,12 @@ TEST(AcksAhead, LeaveInTheOrderOfTheirTimes) {
   const std::vector<std::int64_t> announced = {700, 300, 500, 900, 100, 500};
   for (std::uint32_t i = 0; i < announced.size(); ++i) {
     Packet ack = ack_at(sim::Time::ns(announced[i]));
-    ack.flow = i;
+    ack.set_flow(i);
     scene.network.send_ack(ack);
   }
   scene.events.run();
   std::vector<std::uint32_t> order;
-  for (const Station::Arrival& a : scene[1].arrivals) order.push_back(a.packet.flow);
+  for (const Station::Arrival& a : scene[1].arrivals) order.push_back(a.packet.flow());
   EXPECT_EQ(order, (std::vector<std::uint32_t>{4, 1, 2, 5, 0, 3})) << "of equal ones the first announced";
   EXPECT_EQ(scene[1].arrivals.front().at, 100_ns + kAckTime + kWay);
   EXPECT_TRUE(scene.network.quiet());
@@ -159,7 +159,7 @@ TEST(AcksAhead, DoNotHoldUpFlagsThatAreThereNow) {
   scene.send(signal(0, 1), 0);
   scene.events.run();
   ASSERT_EQ(scene[1].arrivals.size(), 2u);
-  EXPECT_EQ(scene[1].arrivals[0].packet.kind, PacketKind::kSignal);
+  EXPECT_EQ(scene[1].arrivals[0].packet.kind(), PacketKind::kSignal);
   EXPECT_EQ(scene[1].arrivals[0].at, 40_ps * (8 + 16) + kWay);
   EXPECT_EQ(scene[1].arrivals[1].at, 1_us + kAckTime + kWay);
 }

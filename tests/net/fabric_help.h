@@ -13,6 +13,15 @@
 
 namespace infold::net {
 
+inline FabricSpec fat_tree(int groups, int leaves, int spines) {
+  FabricSpec spec;
+  spec.topology = Topology::kFatTree;
+  spec.groups = groups;
+  spec.leaves_per_group = leaves;
+  spec.spines = spines;
+  return spec;
+}
+
 inline Blueprint drawn(const FabricSpec& spec, int gpus) {
   auto drawing = draw(spec, gpus);
   if (!drawing) {

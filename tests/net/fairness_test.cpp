@@ -12,7 +12,7 @@ int worst_lead(const Station& station, const std::map<std::uint32_t, int>& sent)
   std::map<std::uint32_t, int> seen;
   int worst = 0;
   for (const auto& a : station.arrivals) {
-    ++seen[a.packet.flow];
+    ++seen[a.packet.flow()];
     const bool all_left =
         std::all_of(sent.begin(), sent.end(), [&](const auto& s) { return seen[s.first] < s.second; });
     if (!all_left) break;
@@ -26,7 +26,7 @@ int worst_lead(const Station& station, const std::map<std::uint32_t, int>& sent)
 void send(Scene& scene, int from, int to, std::uint32_t flow, std::uint32_t sender, int count) {
   for (int i = 0; i < count; ++i) {
     Packet p = write(from, to);
-    p.flow = flow;
+    p.set_flow(flow);
     scene.send(p, sender);
   }
 }
@@ -45,7 +45,7 @@ TEST(Fairness, ATrainTakesTurnsLikeSinglePackets) {
   Scene scene(one_switch(), 2);
   for (int i = 0; i < 10; ++i) {
     Packet p = write(0, 1, 1'024, 8);
-    p.flow = 1;
+    p.set_flow(1);
     scene.send(p, 0);
   }
   send(scene, 0, 1, 2, 1, 80);
@@ -75,7 +75,7 @@ TEST(Fairness, BurstsShareWithinOneBurst) {
   for (int i = 0; i < 40; ++i) {
     for (int gpu : {0, 1}) {
       Packet p = write(gpu, 2, 4'096, 32);
-      p.flow = static_cast<std::uint32_t>(gpu);
+      p.set_flow(static_cast<std::uint32_t>(gpu));
       scene.send(p, 0);
     }
   }
@@ -91,7 +91,7 @@ TEST(Fairness, MoreSendersThanTurnsShareThem) {
   scene.events.run();
   EXPECT_EQ(scene[1].arrivals.size(), 200u);
   std::vector<std::uint32_t> first;
-  for (std::size_t i = 0; i < 100; ++i) first.push_back(scene[1].arrivals[i].packet.flow);
+  for (std::size_t i = 0; i < 100; ++i) first.push_back(scene[1].arrivals[i].packet.flow());
   EXPECT_EQ(std::count(first.begin(), first.end(), 3u), 50) << "half the turns, not a third of them";
 }
 
@@ -106,7 +106,7 @@ TEST(Fairness, ThroughTrafficAndAGpusOwnTakeTurns) {
               static_cast<double>((kPacketTime * 400).count_ps()), 400'000.0);
   // The through traffic starts a latency later; from then on they alternate.
   std::map<std::uint32_t, int> in_the_middle;
-  for (std::size_t i = 50; i < 150; ++i) ++in_the_middle[scene[2].arrivals[i].packet.flow];
+  for (std::size_t i = 50; i < 150; ++i) ++in_the_middle[scene[2].arrivals[i].packet.flow()];
   EXPECT_NEAR(in_the_middle[0], 50, 1);
 }
 
@@ -115,13 +115,13 @@ TEST(Classes, ControlPassesDataThatWaitsForRoom) {
   spec.switch_chip.buffer = 1_KiB;
   Scene scene(spec, 2);
   scene[1].hold = [&](const Packet& p) {
-    return p.kind == PacketKind::kWrite ? 1'000_us : scene.events.now();
+    return p.kind() == PacketKind::kWrite ? 1'000_us : scene.events.now();
   };
   send(scene, 0, 1, 1, 0, 100);
   scene.at(100_us, [&] { scene.send(signal(0, 1), 0); });
   scene.events.run();
   const auto flag = std::find_if(scene[1].arrivals.begin(), scene[1].arrivals.end(),
-                                 [](const auto& a) { return a.packet.kind == PacketKind::kSignal; });
+                                 [](const auto& a) { return a.packet.kind() == PacketKind::kSignal; });
   ASSERT_NE(flag, scene[1].arrivals.end());
   EXPECT_EQ(flag->at, 100_us + 40_ps * 24 + kWay);
   EXPECT_LT(flag - scene[1].arrivals.begin(), 20) << "data must be stuck for this test to say anything";
@@ -137,7 +137,7 @@ TEST(Classes, DataPassControlThatWaitsForRoom) {
   send(scene, 0, 1, 1, 1, 6);                                 // less than one
   scene.events.run();
   const auto last_data = std::find_if(scene[1].arrivals.rbegin(), scene[1].arrivals.rend(),
-                                      [](const auto& a) { return a.packet.kind == PacketKind::kWrite; });
+                                      [](const auto& a) { return a.packet.kind() == PacketKind::kWrite; });
   EXPECT_LT(last_data->at, 210_us) << "two links";
   EXPECT_GT(scene[1].arrivals.back().at, 400_us) << "and a credit's way back at least";
   EXPECT_EQ(scene[1].arrivals.size(), 206u);
@@ -153,7 +153,7 @@ TEST(Classes, ShareALinkInTurn) {
                    [](const auto& a, const auto& b) { return a.at < b.at; });
   int lead = 0;
   for (std::size_t i = 0; i < 98; ++i) {
-    lead += arrivals[i].packet.kind == PacketKind::kWrite ? 1 : -1;
+    lead += arrivals[i].packet.kind() == PacketKind::kWrite ? 1 : -1;
     ASSERT_LE(std::abs(lead), 2) << i;
   }
 }

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <set>
 
+#include "fabric_help.h"
 #include "traffic_help.h"
 
 namespace infold::net {
@@ -17,14 +18,6 @@ FabricSpec planes(int count, std::vector<int> links) {
   FabricSpec spec;
   spec.planes = count;
   spec.links_per_plane = std::move(links);
-  return spec;
-}
-FabricSpec fat_tree(int groups, int leaves, int spines) {
-  FabricSpec spec;
-  spec.topology = Topology::kFatTree;
-  spec.groups = groups;
-  spec.leaves_per_group = leaves;
-  spec.spines = spines;
   return spec;
 }
 FabricSpec neighbours(Topology topology, int links, std::vector<int> dims = {}) {
@@ -71,8 +64,8 @@ TEST_P(Interleaving, SpreadsEvenlyOverAllWays) {
     const int blocks = lanes * 12;  // rounds enough for a second stage of switches
     for (int block = 0; block < blocks; ++block) {
       Packet p = write(0, to);
-      p.spread = scene.network.traits().interleaving.spread_of(
-          static_cast<std::uint64_t>(block) * static_cast<std::uint64_t>(c.spec.interleave_block.count()));
+      p.set_spread(scene.network.traits().interleaving.spread_of(
+          static_cast<std::uint64_t>(block) * static_cast<std::uint64_t>(c.spec.interleave_block.count())));
       scene.send(p, 0);
     }
     scene.events.run();

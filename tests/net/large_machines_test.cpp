@@ -8,17 +8,8 @@
 namespace infold::net {
 namespace {
 
-FabricSpec tree_of(int groups, int leaves, int spines) {
-  FabricSpec spec;
-  spec.topology = Topology::kFatTree;
-  spec.groups = groups;
-  spec.leaves_per_group = leaves;
-  spec.spines = spines;
-  return spec;
-}
-
 TEST(Twins, AreTheGpusBelowTheSameLeaves) {
-  const Blueprint b = drawn(tree_of(4, 2, 4), 12);
+  const Blueprint b = drawn(fat_tree(4, 2, 4), 12);
   const Twins twins(b, Adjacency(b));
   EXPECT_EQ(twins.gpu_groups(), 4u);
   EXPECT_EQ(twins.groups(), 4u + 8 + 4) << "every switch is alone";
@@ -43,7 +34,7 @@ TEST(Twins, SpreadAlike) {
 }
 
 TEST(LargeMachines, OfSixteenThousandGpusAreRoutedAndProved) {
-  const Blueprint b = drawn(tree_of(256, 1, 16), 16384);
+  const Blueprint b = drawn(fat_tree(256, 1, 16), 16384);
   const auto routes = Routes::make(b);
   ASSERT_TRUE(routes);
   EXPECT_TRUE(prove_no_deadlock(b, *routes));

@@ -89,8 +89,8 @@ TEST(LinkTiming, PacketByPacketATrainArrivesInPiecesAndABurstAsOne) {
     std::vector<int> pieces;
     std::vector<std::uint32_t> offsets;
     for (const auto& a : scene[1].arrivals) {
-      pieces.push_back(a.packet.payload);
-      offsets.push_back(a.packet.offset);
+      pieces.push_back(a.packet.payload());
+      offsets.push_back(a.packet.offset());
     }
     if (cut == Cut::kPackets) {
       EXPECT_EQ(pieces, (std::vector<int>{128, 128, 44}));

@@ -97,7 +97,7 @@ TEST(MixedLinks, ASwitchLooksAheadNoFurtherThanItsFastestInput) {
   ASSERT_EQ(scene[2].arrivals.size(), 3u);
   EXPECT_EQ(scene[2].arrivals[0].at, 80_ns + 5'760_ps + 100_ns);
   EXPECT_EQ(scene[2].arrivals[1].at, 540_ns + 5'760_ps + 100_ns);
-  EXPECT_EQ(scene[2].arrivals[1].packet.source, 0);
+  EXPECT_EQ(scene[2].arrivals[1].packet.source(), 0);
   EXPECT_EQ(scene[2].arrivals[2].at, 550_ns + 5'760_ps + 100_ns);
 }
 

@@ -35,9 +35,9 @@ class Gpu final : public Endpoint {
   explicit Gpu(sim::EventQueue& events) : events_(events) {}
   sim::Time receive(const Packet&) override { return events_.now(); }
   void expect(const Packet&) override {}
-  bool expect_data(const Packet& p) override { return p.flow % 2 == 0; }
+  bool expect_data(const Packet& p) override { return p.flow() % 2 == 0; }
   sim::Time take_in(const Packet& p) override {
-    seen.push_back({p.offset, events_.now()});
+    seen.push_back({p.offset(), events_.now()});
     if (port != nullptr) port->catch_up(p.arrives);  // as its memory does before every write
     return p.arrives;
   }
@@ -68,14 +68,14 @@ struct Desk {
   /// Data that will arrive by that lane. Returns whether the port keeps it.
   bool announce(int lane, sim::Time arrives, std::uint32_t offset, std::uint32_t flow = 0) {
     Packet p;
-    p.kind = PacketKind::kWrite;
-    p.flow = flow;
-    p.offset = offset;
-    p.payload = 16;
-    p.destination = kHere;
-    p.channel = 1;
+    p.set_kind(PacketKind::kWrite);
+    p.set_flow(flow);
+    p.set_offset(offset);
+    p.set_payload(16);
+    p.set_destination(kHere);
+    p.set_channel(1);
     p.arrives = arrives;
-    return port.expect_data(p, *links[static_cast<std::size_t>(lane)]);
+    return port.lets_data_wait() && port.expect_data(p, *links[static_cast<std::size_t>(lane)]);
   }
 
   sim::EventQueue events;

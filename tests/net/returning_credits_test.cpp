@@ -17,11 +17,17 @@ sim::Time ns(std::int64_t n) {
   return sim::Time::ps(1000 * n);
 }
 
+/// As a link tells of room.
+void tell(ReturningCredits& credits, sim::Bytes n, sim::Time at, sim::Time now) {
+  if (credits.is_full()) credits.make_room(now);
+  credits.add(n, at);
+}
+
 TEST(ReturningCredits, ALotIsFullWithThePacketThatFillsIt) {
   ReturningCredits credits(kLot, {});
-  credits.add(sim::Bytes{60}, ns(5), ns(0));
+  tell(credits, sim::Bytes{60}, ns(5), ns(0));
   EXPECT_EQ(credits.next(), sim::Time::never());
-  credits.add(sim::Bytes{60}, ns(9), ns(0));
+  tell(credits, sim::Bytes{60}, ns(9), ns(0));
   EXPECT_EQ(credits.next(), ns(9));
   EXPECT_EQ(credits.collect(ns(8)), sim::Bytes{0});
   EXPECT_EQ(credits.collect(ns(9)), sim::Bytes{120});
@@ -30,10 +36,10 @@ TEST(ReturningCredits, ALotIsFullWithThePacketThatFillsIt) {
 
 TEST(ReturningCredits, WhatIsToldLateMayFillALotSooner) {
   ReturningCredits credits(kLot, {});
-  credits.add(sim::Bytes{60}, ns(5), ns(0));
-  credits.add(sim::Bytes{60}, ns(9), ns(0));
+  tell(credits, sim::Bytes{60}, ns(5), ns(0));
+  tell(credits, sim::Bytes{60}, ns(9), ns(0));
   EXPECT_EQ(credits.next(), ns(9));
-  credits.add(sim::Bytes{40}, ns(7), ns(1));
+  tell(credits, sim::Bytes{40}, ns(7), ns(1));
   EXPECT_TRUE(credits.is_sooner());
   EXPECT_EQ(credits.next(), ns(7));
   EXPECT_EQ(credits.collect(ns(9)), sim::Bytes{100});
@@ -42,8 +48,8 @@ TEST(ReturningCredits, WhatIsToldLateMayFillALotSooner) {
 
 TEST(ReturningCredits, WhatIsFreeAtTheSameTimeIsOneLot) {
   ReturningCredits credits(kLot, {});
-  credits.add(sim::Bytes{60}, ns(5), ns(0));
-  for (int i = 0; i < 3; ++i) credits.add(sim::Bytes{70}, ns(6), ns(0));
+  tell(credits, sim::Bytes{60}, ns(5), ns(0));
+  for (int i = 0; i < 3; ++i) tell(credits, sim::Bytes{70}, ns(6), ns(0));
   EXPECT_EQ(credits.collect(ns(6)), sim::Bytes{270});
 }
 
@@ -92,7 +98,7 @@ TEST(ReturningCredits, AgreeWithALedgerOfEverything) {
       const auto bytes = static_cast<std::int64_t>(10 + random.below(50));
       const sim::Time at =
           now - lateness + ns(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(ahead + 1))));
-      credits.add(sim::Bytes{bytes}, at, now);
+      tell(credits, sim::Bytes{bytes}, at, now);
       ledger.add(bytes, at);
       if (random.below(4) != 0) continue;
       const sim::Time known = now - lateness - ns(1);  // a latency before now, by which everything is told

@@ -45,17 +45,17 @@ struct UnitScene {
   /// Of the unit, for GPU 1, there at `at`.
   void unit_sends(PacketKind kind, std::uint32_t flow, sim::Time at, int payload = 0, int packets = 1) {
     Packet p;
-    p.kind = kind;
-    p.flow = flow;
-    p.payload = static_cast<std::uint16_t>(payload);
-    p.packets = static_cast<std::uint16_t>(packets);
-    p.destination = 1;
+    p.set_kind(kind);
+    p.set_flow(flow);
+    p.set_payload(static_cast<std::uint16_t>(payload));
+    p.set_packets(static_cast<std::uint16_t>(packets));
+    p.set_destination(1);
     p.arrives = at;
     network.unit_send(p, out->id());
   }
   std::vector<std::uint32_t> order_of_arrival() const {
     std::vector<std::uint32_t> flows;
-    for (const Station::Arrival& a : stations[1].arrivals) flows.push_back(a.packet.flow);
+    for (const Station::Arrival& a : stations[1].arrivals) flows.push_back(a.packet.flow());
     return flows;
   }
 
@@ -98,8 +98,8 @@ TEST_P(PacketsOfUnits, ItIsToldWhenTheyHaveLeft) {
 TEST_P(PacketsOfUnits, KeepTheirPlaceInTheBufferUntilItReleasesThem) {
   UnitScene scene(GetParam());
   Packet p;
-  p.kind = PacketKind::kReduceWrite;
-  p.payload = 64;
+  p.set_kind(PacketKind::kReduceWrite);
+  p.set_payload(64);
   scene.network.send_to_unit(p, 0);
   scene.events.run();
   ASSERT_EQ(scene.unit.arrived.size(), 1u);

@@ -109,7 +109,7 @@ TEST(Refusals, UnevenGroups) {
   for (Topology topology : {Topology::kFatTree, Topology::kPcieTree}) {
     const auto spec = spec_of(topology, [](FabricSpec& s) { s.groups = 3; });
     EXPECT_EQ(refused(spec, 8).parameter, "fabric.groups");
-    EXPECT_EQ(refused(spec, 8).message, "8 GPUs can not be dealt out evenly to 3 groups");
+    EXPECT_EQ(refused(spec, 8).message, "8 GPUs cannot be dealt out evenly to 3 groups");
   }
 }
 

@@ -37,13 +37,13 @@ class Station final : public Endpoint {
     if (hold) hold(packet);  // control packets are taken at once, whatever it says
   }
   void departed(const Packet& packet) override {
-    departed_bytes += packet.payload;
+    departed_bytes += packet.payload();
     if (on_departure) on_departure(packet);
   }
 
   std::uint64_t payload() const {
     std::uint64_t sum = 0;
-    for (const Arrival& a : arrivals) sum += a.packet.payload;
+    for (const Arrival& a : arrivals) sum += a.packet.payload();
     return sum;
   }
 
@@ -105,15 +105,8 @@ struct Scene {
   void acknowledge_writes() {
     for (Station& s : stations) {
       s.on_arrival = [this](const Packet& p) {
-        if (p.kind != PacketKind::kWrite) return;
-        Packet ack;
-        ack.kind = PacketKind::kAck;
-        ack.flow = p.flow;
-        ack.packets = p.packets;
-        ack.source = p.destination;
-        ack.destination = p.source;
-        ack.spread = p.spread;
-        send(ack, 0);
+        if (p.kind() != PacketKind::kWrite) return;
+        send(Packet::ack(p, events.now()), 0);
       };
     }
   }
@@ -138,16 +131,16 @@ inline constexpr sim::Time kWay = 250_ns;           // two cables and the switch
 
 inline Packet write(int from, int to, int payload = 128, int packets = 1) {
   Packet p;
-  p.kind = PacketKind::kWrite;
-  p.source = static_cast<NodeId>(from);
-  p.destination = static_cast<NodeId>(to);
-  p.payload = static_cast<std::uint16_t>(payload);
-  p.packets = static_cast<std::uint16_t>(packets);
+  p.set_kind(PacketKind::kWrite);
+  p.set_source(static_cast<NodeId>(from));
+  p.set_destination(static_cast<NodeId>(to));
+  p.set_payload(static_cast<std::uint16_t>(payload));
+  p.set_packets(static_cast<std::uint16_t>(packets));
   return p;
 }
 inline Packet signal(int from, int to) {
   Packet p = write(from, to, 8);
-  p.kind = PacketKind::kSignal;
+  p.set_kind(PacketKind::kSignal);
   return p;
 }
 

@@ -39,20 +39,20 @@ Tally run(const support::Fabric& fabric, std::uint64_t seed, Cut cut) {
       const sim::Time now = scene.events.now();
       EXPECT_GE(now, last) << "time runs back";
       last = now;
-      EXPECT_EQ(p.destination, gpu) << "delivered to somebody else";
-      if (p.kind == PacketKind::kAck) {
-        EXPECT_GE(acks_due, p.packets);
-        acks_due -= p.packets;
+      EXPECT_EQ(p.destination(), gpu) << "delivered to somebody else";
+      if (p.kind() == PacketKind::kAck) {
+        EXPECT_GE(acks_due, p.packets());
+        acks_due -= p.packets();
         return now;
       }
-      Flow& flow = flows[p.flow];
-      EXPECT_EQ(p.source, flow.first.source);
-      EXPECT_EQ(p.offset, flow.arrived) << "out of order, or twice";
-      flow.arrived = p.offset + p.payload;
-      if (p.kind == PacketKind::kWrite) acks_due += p.packets;
+      Flow& flow = flows[p.flow()];
+      EXPECT_EQ(p.source(), flow.first.source());
+      EXPECT_EQ(p.offset(), flow.arrived) << "out of order, or twice";
+      flow.arrived = p.offset() + p.payload();
+      if (p.kind() == PacketKind::kWrite) acks_due += p.packets();
       if (!slow) return now;
       auto& until = busy[static_cast<std::size_t>(gpu)];
-      return until = sim::max(until, now) + sim::Time::ps(p.payload * 50);
+      return until = sim::max(until, now) + sim::Time::ps(p.payload() * 50);
     };
   }
   const auto payload = static_cast<int>(fabric.spec.packet.payload.count());
@@ -60,18 +60,18 @@ Tally run(const support::Fabric& fabric, std::uint64_t seed, Cut cut) {
   const auto most = static_cast<int>(scene.network.traits().max_burst.count());
   for (std::uint32_t id = 0; id < flows.size(); ++id) {
     Packet p = write(pick(random, 0, fabric.gpus - 1), 0);
-    p.destination = static_cast<NodeId>((p.source + pick(random, 1, fabric.gpus - 1)) % fabric.gpus);
-    p.kind = random.below(4) == 0 ? PacketKind::kSignal : PacketKind::kWrite;
-    p.flow = id;
-    p.spread = static_cast<std::uint16_t>(random.next());
+    p.set_destination(static_cast<NodeId>((p.source() + pick(random, 1, fabric.gpus - 1)) % fabric.gpus));
+    p.set_kind(random.below(4) == 0 ? PacketKind::kSignal : PacketKind::kWrite);
+    p.set_flow(id);
+    p.set_spread(static_cast<std::uint16_t>(random.next()));
     const auto sender = static_cast<std::uint32_t>(random.below(100));
     flows[id].first = p;
     sim::Time when = sim::Time::ns(pick(random, 0, 900));
     for (int pieces = pick(random, 1, 12); pieces > 0; --pieces) {
-      const int bytes = p.kind == PacketKind::kSignal ? 8 : pick(random, 1, most);
-      p.payload = static_cast<std::uint16_t>(bytes);
-      p.packets = static_cast<std::uint16_t>((bytes + payload - 1) / payload);
-      p.offset = flows[id].sent;
+      const int bytes = p.kind() == PacketKind::kSignal ? 8 : pick(random, 1, most);
+      p.set_payload(static_cast<std::uint16_t>(bytes));
+      p.set_packets(static_cast<std::uint16_t>((bytes + payload - 1) / payload));
+      p.set_offset(flows[id].sent);
       flows[id].sent += static_cast<std::uint32_t>(bytes);
       scene.at(when, [&scene, p, sender] { scene.send(p, sender); });
       when += sim::Time::ns(pick(random, 0, 3) * 100);
@@ -130,7 +130,8 @@ TEST_P(EveryTraffic, BurstsTakeAboutAsLongAsPackets) {
     for (int block = 0; block < 100; ++block) {
       for (int gpu = 0; gpu < fabric.gpus; ++gpu) {
         Packet p = write(gpu, (gpu + 1) % fabric.gpus, 4'096, 32);
-        p.spread = scene.network.traits().interleaving.spread_of(static_cast<std::uint64_t>(block) * 4'096);
+        p.set_spread(
+            scene.network.traits().interleaving.spread_of(static_cast<std::uint64_t>(block) * 4'096));
         scene.send(p, static_cast<std::uint32_t>(block % 3));
       }
     }

@@ -82,7 +82,7 @@ TEST_F(OutputFileTest, FollowsLinksToWhatIsNotThereYet) {
   EXPECT_EQ(read(at("folder/real.html")), "new");
   fs::create_symlink("circle", at("circle"));
   EXPECT_EQ(why(at("circle")),
-            fmt::format("can not write {}: Too many levels of symbolic links", at("circle")));
+            fmt::format("cannot write {}: Too many levels of symbolic links", at("circle")));
 }
 
 TEST_F(OutputFileTest, OthersMayReadItAsAnyFile) {
@@ -94,17 +94,17 @@ TEST_F(OutputFileTest, OthersMayReadItAsAnyFile) {
 
 TEST_F(OutputFileTest, SaysAtOnceWhereItCanNotBe) {
   EXPECT_EQ(why(at("no/such/page.html")),
-            fmt::format("can not write {}: No such file or directory", at("no/such/page.html")));
-  EXPECT_EQ(why(folder_.string()), fmt::format("can not write {}: it is a folder", folder_.string()));
-  EXPECT_EQ(why("/dev/null"), "can not write /dev/null: it is not a file");
-  EXPECT_EQ(why(""), "can not write a file without a name");
+            fmt::format("cannot write {}: No such file or directory", at("no/such/page.html")));
+  EXPECT_EQ(why(folder_.string()), fmt::format("cannot write {}: it is a folder", folder_.string()));
+  EXPECT_EQ(why("/dev/null"), "cannot write /dev/null: it is not a file");
+  EXPECT_EQ(why(""), "cannot write a file without a name");
   EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(OutputFileTest, AFolderThatIsLockedIsNoPlace) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_EQ(why(at("page.html")), fmt::format("can not write {}: Permission denied", at("page.html")));
+  EXPECT_EQ(why(at("page.html")), fmt::format("cannot write {}: Permission denied", at("page.html")));
   fs::permissions(folder_, fs::perms::owner_all);
 }
 

@@ -47,7 +47,7 @@ TEST_F(ProgramReport, ReadsBackAsTheSameProgram) {
                                                       .root = 4});
       const auto read = read_back(program_json(program, {a.name, "here"}));
       ASSERT_TRUE(read) << a.name << ": " << to_string(read.error());
-      const coll::Program& again = read.value().program;
+      const coll::Program& again = read.value().own.program;
       EXPECT_EQ(again.collective, program.collective);
       EXPECT_EQ(again.bytes, program.bytes);
       EXPECT_EQ(again.ranks, program.ranks);
@@ -59,6 +59,34 @@ TEST_F(ProgramReport, ReadsBackAsTheSameProgram) {
       ASSERT_EQ(again.lists.size(), program.lists.size());
       EXPECT_EQ(program_json(again, {a.name, "here"}), program_json(program, {a.name, "here"}));
     }
+  }
+}
+
+TEST_F(ProgramReport, ReadsBackWithItsProtocol) {
+  const auto blueprint = net::draw(net::FabricSpec{}, 4).value();
+  const std::vector<int> gpus = {0, 1, 2, 3};
+  coll::Tuning settings;
+  settings.ll.buffer = 96_KiB;
+  settings.ll128.threads = 320;
+  for (const coll::Protocol protocol : {coll::Protocol::kLl, coll::Protocol::kLl128}) {
+    const coll::Program program =
+        coll::compile(*coll::find_algorithm("ring"), {.collective = coll::Collective::kAllReduce,
+                                                      .bytes = 72'000_B,
+                                                      .gpus = gpus,
+                                                      .fabric = &blueprint,
+                                                      .tuning = coll::for_protocol(settings, protocol)});
+    const auto read = read_back(program_json(program, {"ring", "here"}));
+    ASSERT_TRUE(read) << to_string(read.error());
+    const coll::Tuning& again = read->own.program.tuning;
+    EXPECT_EQ(again.protocol, protocol);
+    EXPECT_EQ(again.buffer, program.tuning.buffer);
+    EXPECT_EQ(again.threads, program.tuning.threads);
+    EXPECT_EQ(again.slice_steps, program.tuning.slice_steps);
+    EXPECT_EQ(again.chunk_grain, program.tuning.chunk_grain);
+    EXPECT_TRUE(program_json(read->own.program, {"ring", "here"}) == program_json(program, {"ring", "here"}));
+    // What the protocol does not replace is the library's, and the name that of the file.
+    EXPECT_EQ(read->own.settings.buffer, coll::Tuning{}.buffer);
+    EXPECT_EQ(read->own.name, "ReadsBackWithItsProtocol.json");
   }
 }
 

@@ -79,18 +79,18 @@ TEST(SweepReport, ShowsWhatWasAskedFor) {
 
 TEST(SweepReport, KnowsWhatCanNotBeShown) {
   Filled f;
-  EXPECT_FALSE(refuse_show(f.sweep, f.table, true));
+  EXPECT_FALSE(find_missing_column(f.sweep, f.table, true));
   f.sweep.show = {"time_us", "time_s"};
   for (const bool complete : {false, true}) {
-    const auto none = refuse_show(f.sweep, f.table, complete);
+    const auto none = find_missing_column(f.sweep, f.table, complete);
     ASSERT_TRUE(none);
     EXPECT_EQ(none->index, 1U);
     EXPECT_EQ(none->why, "show: there is no column 'time_s' in the results (did you mean 'time_us'?)");
   }
   // The next point may be one whose switches reduce.
   f.sweep.show = {"inc.evictions"};
-  EXPECT_FALSE(refuse_show(f.sweep, f.table, /*complete=*/false));
-  EXPECT_TRUE(refuse_show(f.sweep, f.table, /*complete=*/true));
+  EXPECT_FALSE(find_missing_column(f.sweep, f.table, /*complete=*/false));
+  EXPECT_TRUE(find_missing_column(f.sweep, f.table, /*complete=*/true));
 }
 
 /// The columns of a result among the outputs that tests/cli compares with; empty if it is none that a sweep

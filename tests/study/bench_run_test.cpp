@@ -106,7 +106,7 @@ TEST(Bench, MoreGroupsThanGpusAreRefused) {
   SmallBench bench;
   bench.job.each.collective = Collective::kReduceScatter;
   bench.job.each.groups = 8;
-  EXPECT_EQ(why(prepare_bench(bench.job)), "4 GPUs can not be dealt out evenly to 8 groups");
+  EXPECT_EQ(why(prepare_bench(bench.job)), "4 GPUs cannot be dealt out evenly to 8 groups");
 }
 
 /// How often a program was written. A test's own; algorithms are plain functions.

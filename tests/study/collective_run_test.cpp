@@ -269,7 +269,8 @@ TEST(DeadlockReport, NamesWhoWaitsForWhom) {
                                                   .fabric = &job.system->plan().blueprint(),
                                                   .tuning = tuning},
                                                  system.machine.gpu);
-  job.program = &program;
+  const coll::OwnProgram hangs{.name = "hangs", .program = program, .settings = tuning};
+  job.program = &hangs;
   const CollectiveOutcome outcome = run(job, {});
   ASSERT_TRUE(is_deadlock(outcome));
   const auto& waiting = outcome.error().details;

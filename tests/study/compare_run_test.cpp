@@ -88,7 +88,7 @@ TEST(Explain, SaysItInOneSentence) {
             "The ring all-reduce hardly slows backward down (+0.1 %): it runs beside 50.0 % of it.");
   e.result.communicating_in_backward = {};
   EXPECT_EQ(in_words(e, "ring", 108),
-            "Nothing is reduced while backward runs, so the ring all-reduce can not slow it down.");
+            "Nothing is reduced while backward runs, so the ring all-reduce cannot slow it down.");
 }
 
 TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {

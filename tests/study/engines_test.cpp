@@ -70,7 +70,7 @@ TEST_P(OnEngines, ValuesAreRightOnMachinesWithoutSwitches) {
     SystemSpec system = small_system(6, 2);
     system.machine.fabric.topology = t;
     if (t == net::Topology::kPcieTree) system.machine.fabric.groups = 2;
-    CollectiveJob job = job_of(system, GetParam(), Collective::kAllReduce, 120'004_B);
+    CollectiveJob job = job_of(system, GetParam(), GetParam().algorithm->collectives.front(), 120'004_B);
     job.check = true;
     job.burst.bytes = 4_KiB;
     EXPECT_EQ(result_of(job).wrong, 0u) << sim::name_of(t);

@@ -177,6 +177,7 @@ constexpr std::array kFormulas = {
 
 TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
   for (const auto& a : coll::algorithms()) {
+    if (!a.offers(Collective::kAllReduce)) continue;
     const auto formula = std::ranges::find(kFormulas, a.name, &Formula::name);
     ASSERT_NE(formula, kFormulas.end()) << a.name;
     for (int n : {4, 6, 8, 16}) {
@@ -191,6 +192,22 @@ TEST(Bytes, OfEveryAllReduceAreThoseOfItsFormula) {
       EXPECT_EQ(r.link_bytes_per_gpu, formula->links(ranks) * bytes / ranks + meeting) << a.name << " " << n;
       EXPECT_EQ(r.l2_bytes_per_gpu, formula->memory(ranks, (ranks + 5) / 7) * bytes / ranks)
           << a.name << " " << n;
+    }
+  }
+}
+
+TEST(Bytes, OfSendsAreReadOnceArriveOnceAndAreCopiedOnce) {
+  for (int n : {2, 5, 8}) {
+    for (const Collective c : {Collective::kSend, Collective::kSendRecv}) {
+      const SystemSpec system = small_system(n, 2);
+      CollectiveJob job = job_on(system, c, sim::Bytes{n * 10'000 * 4});
+      job.algorithm = coll::find_algorithm("p2p");
+      const CollectiveResult r = result_of(job);
+      const auto senders = static_cast<std::uint64_t>(c == Collective::kSend ? 1 : n);
+      const auto bytes =
+          static_cast<std::uint64_t>(job.bytes.count()) * senders / static_cast<std::uint64_t>(n);
+      EXPECT_EQ(r.link_bytes_per_gpu, bytes) << sim::name_of(c) << " " << n;
+      EXPECT_EQ(r.l2_bytes_per_gpu, 4 * bytes) << "read, written into the buffer, read there, written";
     }
   }
 }
@@ -296,7 +313,7 @@ TEST(AtOnce, MoreThanTheSmsAllowIsRefused) {
   EXPECT_EQ(why(prepare(job)), "2 at once on 4 channels each need 8 SMs, and the GPU has 7");
   job.concurrent = 1;
   job.groups = 3;
-  EXPECT_EQ(why(prepare(job)), "4 GPUs can not be dealt out evenly to 3 groups");
+  EXPECT_EQ(why(prepare(job)), "4 GPUs cannot be dealt out evenly to 3 groups");
 }
 
 }  // namespace

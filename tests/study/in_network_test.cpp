@@ -4,6 +4,7 @@
 
 #include "job_help.h"
 #include "study/collective/fairness.h"
+#include "support/every_value.h"
 #include "support/seeds.h"
 
 namespace infold::study {
@@ -14,6 +15,7 @@ using inc::Levels;
 using inc::Sharing;
 using inc::SumOrder;
 using inc::TableFull;
+using support::every_value;
 
 struct Policy {
   TableFull full;
@@ -26,10 +28,10 @@ struct Policy {
 /// The policies in turn: each choice of each with each choice of table_full.
 std::vector<Policy> policies() {
   std::vector<Policy> all;
-  for (TableFull full : {TableFull::kStall, TableFull::kBypass, TableFull::kEvict}) {
-    for (Sharing sharing : {Sharing::kShared, Sharing::kByJob, Sharing::kByBucket}) {
-      for (Accumulate accumulate : {Accumulate::kFp32, Accumulate::kWire}) {
-        for (SumOrder order : {SumOrder::kArrival, SumOrder::kRank}) {
+  for (TableFull full : every_value<TableFull>()) {
+    for (Sharing sharing : every_value<Sharing>()) {
+      for (Accumulate accumulate : every_value<Accumulate>()) {
+        for (SumOrder order : every_value<SumOrder>()) {
           for (sim::Bytes wave : {0_B, 2_KiB}) all.push_back({full, sharing, accumulate, order, wave});
         }
       }
@@ -115,6 +117,7 @@ TEST_P(Matrix, DISABLED_EveryPolicyIsRightWithEveryTableSkewAndCollective) {
 /// Any machine of switches, any unit, any job that they do not refuse.
 void expect_any_is_right(std::uint64_t seed) {
   using support::any_of;
+  using support::any_value;
   using support::pick;
   sim::Random random(sim::mix(seed + 77'000));
   const auto topology = any_of(random, {net::Topology::kSwitchPlanes, net::Topology::kFatTree});
@@ -130,10 +133,10 @@ void expect_any_is_right(std::uint64_t seed) {
   spec.alu_rate = any_of(random, {2_GBps, 25_GBps});
   spec.latency = sim::Time::ns(any_of(random, {0, 10, 200}));
   spec.result_buffer = any_of(random, {16_B, 4_KiB});
-  spec.table_full = any_of(random, {TableFull::kStall, TableFull::kBypass, TableFull::kEvict});
-  spec.sharing = any_of(random, {Sharing::kShared, Sharing::kByJob, Sharing::kByBucket});
-  spec.accumulate = any_of(random, {Accumulate::kFp32, Accumulate::kWire});
-  spec.order = any_of(random, {SumOrder::kArrival, SumOrder::kRank});
+  spec.table_full = any_value<TableFull>(random);
+  spec.sharing = any_value<Sharing>(random);
+  spec.accumulate = any_value<Accumulate>(random);
+  spec.order = any_value<SumOrder>(random);
   spec.levels = spec.order == SumOrder::kRank ? Levels::kEach : any_of(random, {Levels::kEach, Levels::kTop});
   spec.patience = sim::Time::us(any_of(random, {3, 200}));
   spec.wave = spec.payload * any_of(random, {0, 0, 8, 64});

@@ -76,6 +76,52 @@ TEST_P(ProtocolRun, IsTheSameOnEveryRun) {
   EXPECT_EQ(a.moving, b.moving);
 }
 
+// What is polled for was written to L2 when it landed, also if it is one packet.
+TEST(Protocols, LessDataTakesNoLongerWithLl) {
+  const SystemSpec system = small_system();
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 4_B);
+  job.protocol = Protocol::kLl;
+  sim::Time before = result_of(job).time;
+  for (const sim::Bytes bytes : {16_B, 64_B, 128_B, 256_B, 1024_B, 4096_B}) {
+    job.bytes = bytes;
+    const CollectiveResult r = result_of(job);
+    EXPECT_GE(r.time, before) << bytes.count();
+    // Every rank reads its input from memory and nothing else; all that is written is counted too.
+    EXPECT_LT(r.hbm_bytes_per_gpu, r.l2_bytes_per_gpu) << bytes.count();
+    before = r.time;
+  }
+}
+
+/// A ring as a user would write it down, for 960 bytes.
+coll::OwnProgram written_ring(const SystemSpec& system) {
+  const CollectiveJob job = job_on(system, Collective::kAllReduce, 960_B);
+  return {.name = "own.json", .program = prepare(job).value().program(), .settings = system.coll};
+}
+
+TEST_P(ProtocolRun, RunsAUsersProgramAtAnySize) {
+  const SystemSpec system = small_system(4);
+  const coll::OwnProgram own = written_ring(system);
+  for (const sim::Bytes bytes : {4_B, 964_B, 40'000_B, 3'000'004_B}) {
+    CollectiveJob job = job_on(system, Collective::kAllReduce, bytes);
+    job.algorithm = nullptr;
+    job.program = &own;
+    job.protocol = GetParam();
+    job.check = true;
+    EXPECT_EQ(result_of(job).wrong, 0u) << bytes.count();
+  }
+}
+
+TEST(Protocols, AProgramHasItsOwnUnlessOneIsNamed) {
+  const SystemSpec system = small_system(4);
+  const coll::OwnProgram own = written_ring(system);
+  CollectiveJob job = job_on(system, Collective::kAllReduce, 960_B);
+  job.program = &own;
+  EXPECT_EQ(offers_of(job, nullptr, std::nullopt).front().protocol, Protocol::kSimple);
+  const Choice with_ll = offers_of(job, nullptr, Protocol::kLl).front();
+  EXPECT_EQ(with_ll.protocol, Protocol::kLl);
+  EXPECT_EQ(name_of(with_ll), "own.json");
+}
+
 TEST(Protocols, LlIsFastForLittleAndSimpleForMuch) {
   const SystemSpec system = small_system();
   const auto time = [&](sim::Bytes bytes, Protocol p) {

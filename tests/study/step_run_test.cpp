@@ -76,7 +76,7 @@ TEST(StepRun, PassesBeforeTheLastReduceNothing) {
 TEST(StepRun, RefusesWhatCanNotBe) {
   SmallStep step;
   step.job.core.reserved_sms = step.system.machine.gpu.sms;
-  EXPECT_NE(run(step.job, {}).error().message.find("can not be reserved"), std::string::npos);
+  EXPECT_NE(run(step.job, {}).error().message.find("cannot be reserved"), std::string::npos);
   step.job.core.reserved_sms = 0;
   step.job.method.algorithm = coll::find_algorithm("two-shot");
   step.job.protocol = coll::Protocol::kLl;

@@ -211,7 +211,7 @@ TEST_F(Store, OneProcessAtATime) {
 
 TEST_F(Store, APlaceThatCanNotBeWritten) {
   path = (folder / "no" / "x.db").string();
-  EXPECT_EQ(complaint(small_sweep()), "can not write x.db: unable to open database file");
+  EXPECT_EQ(complaint(small_sweep()), "cannot write x.db: unable to open database file");
 }
 
 TEST_F(Store, EachPointIsRunOnceOnAnyNumberOfThreads) {

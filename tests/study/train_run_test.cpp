@@ -1,8 +1,7 @@
 // A training step on one GPU.
 #include "study/step/train_run.h"
 
-#include "train/graph.h"
-#include "train/model.h"
+#include "step_help.h"
 #include "train/plan.h"
 
 namespace infold::study {
@@ -10,26 +9,8 @@ namespace {
 
 using namespace sim::literals;
 
-/// Two hidden layers.
-train::Graph small(int width = 512) {
-  train::Linear hidden;
-  hidden.out = width;
-  train::Linear last;
-  last.out = 10;
-  train::Model m;
-  m.input.features = 256;
-  m.layers.resize(6);
-  m.layers[0].what = train::Layer{hidden};
-  m.layers[1].what = train::Layer{train::Activation{}};
-  m.layers[2].what = train::Layer{hidden};
-  m.layers[3].what = train::Layer{train::Activation{}};
-  m.layers[4].what = train::Layer{last};
-  m.layers[5].what = train::Layer{train::Loss{}};
-  return train::build_graph(m).value();
-}
-
 TrainResult run_small(const train::Recipe& recipe, int width = 512) {
-  const train::Graph g = small(width);
+  const train::Graph g = layers_of(width);
   const auto outcome = run(gpu::GpuSpec{}, {&g, recipe, false}, {});
   EXPECT_TRUE(outcome);
   return outcome.value();
@@ -67,7 +48,7 @@ TEST(TrainRun, FusionAndMatrixUnitsSaveTime) {
 }
 
 TEST(TrainRun, DoesTheOperationsOfTheModelThreeTimesLessTheFirstLayers) {
-  const train::Graph g = small();
+  const train::Graph g = layers_of(512);
   double first = 0;
   for (const auto& op : g.operations) {
     if (op.forward_flops > 0) {
@@ -82,7 +63,7 @@ TEST(TrainRun, DoesTheOperationsOfTheModelThreeTimesLessTheFirstLayers) {
 }
 
 TEST(TrainRun, RefusesWhatDoesNotFitWithTheNumber) {
-  const train::Graph g = small();
+  const train::Graph g = layers_of(512);
   gpu::GpuSpec gpu;
   gpu.name = "tiny";
   gpu.hbm.capacity = 1_MiB;
@@ -94,7 +75,7 @@ TEST(TrainRun, RefusesWhatDoesNotFitWithTheNumber) {
 }
 
 TEST(TrainRun, StopsWhenAsked) {
-  const train::Graph g = small();
+  const train::Graph g = layers_of(512);
   const auto outcome = run(gpu::GpuSpec{}, {&g, {.batch = 512}, false}, [](double) { return false; });
   EXPECT_TRUE(is_interrupted(outcome));
 }

@@ -9,6 +9,7 @@
 
 #include "net/topology/fabric_spec.h"
 #include "sim/random.h"
+#include "support/every_value.h"
 
 namespace infold::support {
 
@@ -79,16 +80,8 @@ inline Fabric random_fabric(net::Topology topology, sim::Random& random) {
   return f;
 }
 
-/// Names of test instances: "switch_planes".
-inline std::string identifier(net::Topology topology) {
-  std::string name(sim::name_of(topology));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 inline std::vector<net::Topology> every_topology() {
-  std::vector<net::Topology> all;
-  for (const auto& named : net::kTopologyNames) all.push_back(named.value);
-  return all;
+  return every_value<net::Topology>();
 }
 
 }  // namespace infold::support

@@ -45,7 +45,10 @@ function run(words) {
   return ran.get(words);
 }
 
+const blocks = file("blocks.yaml", "kind: model\nbase: llama2-7b\nsummary: s\ninput: {tokens: 64}\nparameters: {width: 128, inner: 256, depth: 4, heads: 8, kv_heads: 4, words: 128}\n");
+const routed = file("routed.yaml", "kind: model\nbase: mixtral-8x7b\nsummary: s\ninput: {tokens: 64}\nparameters: {width: 128, inner: 256, depth: 2, heads: 8, kv_heads: 4, words: 128, experts: 4, top: 2}\n");
 const tree = join(scratch, "tree.json");
+const pair = join(scratch, "pair.json");
 const tuning = join(scratch, "tuning.yaml");
 const sweep = file("sweep.yaml", "kind: sweep\nsummary: s\ncommand: bench all_reduce -b 4K -g 2\naxes: [{--algo: [ring, tree]}]\n");
 const study = file("study.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, nvls]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
@@ -91,6 +94,8 @@ const output = (own) => ({
 });
 const stepOptions = (command, several) => {
   const base = `${command} ${T}${several ? " --algo ring" : ""}`;
+  const shared = `${command} --model ${blocks} --batch 1 --gpus 4 --json --no-timing${several ? " --algo ring" : ""}`;
+  const experts = shared.replace(blocks, routed);
   const alone = several ? undefined : `${command} ${T.replace("--gpus 2", "--gpus 1")}`;
   const together = (row) => (alone ? {...row, refusedIn: row.refusedIn ?? alone, refused: row.refused ?? row.with} : row);
   return {
@@ -112,7 +117,23 @@ const stepOptions = (command, several) => {
     "--fusion-size": together({base: `${base} --sync horovod`, with: "--fusion-size 16KiB", refusedIn: base}),
     "--cycle": together({base: `${base} --sync horovod`, with: "--cycle 20us", refusedIn: base}),
     "--packs": together({base: `${base} --sync tensorflow`, with: "--packs 3", refusedIn: base}),
+    "--shard": together({base: `${shared} --sync hsdp --shard 4`, against: `${shared} --sync hsdp --shard 2`, with: "", refusedIn: base, refused: "--shard 2"}),
+    "--reshard": together({base: `${shared} --sync fsdp`, with: "--reshard off", refusedIn: base, refused: "--reshard off", refusedToo: "--sync fsdp --reshard perhaps"}),
+    "--reduce-dtype": together({base: `${shared} --sync fsdp -d bf16`, with: "--reduce-dtype products", refusedIn: base, refused: "--reduce-dtype products"}),
+    "--dp": {base: `${shared} --tp 2`, refused: "--dp 4", same: "--dp 2", why: "it is what --tp leaves of the GPUs"},
+    "--tp": together({base: shared, with: "--tp 2", refusedIn: base, refused: "--tp 2", refusedToo: "--tp 3"}),
+    "--sp": together({base: `${shared} --tp 2`, with: "--sp off", refusedIn: shared, refused: "--sp off"}),
+    "--pp": together({base: shared, with: "--pp 2", refusedToo: "--pp 2 --sync fsdp"}),
+    "--cp": together({base: shared, with: "--cp 2", refusedToo: "--cp 3"}),
+    "--ep": together({base: experts, with: "--ep 4", refusedToo: "--ep 3"}),
+    "--expert-skew": together({base: `${experts} --ep 4`, with: "--expert-skew 2", refusedIn: experts, refused: "--expert-skew 2"}),
+    "--schedule": together({base: `${shared} --pp 2 --micro-batches 4`, with: "--schedule gpipe", refusedIn: shared, refused: "--schedule gpipe"}),
+    "--virtual": together({base: `${shared} --pp 1`, against: `${shared} --pp 2 --micro-batches 4 --schedule interleaved --virtual 2`, with: "", refusedIn: shared, refused: "--virtual 2"}),
+    "--micro-batches": together({base: `${shared} --pp 2`, with: "--micro-batches 4", refusedIn: shared, refused: "--micro-batches 4"}),
     "--algo": together({base, against: `${command} ${T} --algo tree`, with: "", ...(alone ? {refused: "--algo tree"} : {})}),
+    "--program": command === "compare"
+      ? {base, with: `--program ${pair}`, refusedToo: `--program ${tree}`, refusedThree: `--program ${pair} --sync horovod`}
+      : together({base: `${command} ${T}`, with: `--program ${pair}`, refusedToo: `--program ${pair} --algo tree`, refusedThree: `--program ${tree}`}),
     "--engine": together({base, with: "--engine dma", refusedToo: "--algo ring@dma --engine ace"}),
     "--proto": together({base, with: "--proto simple", refusedToo: "--proto ll --engine dma"}),
     "--channels": together({base, with: "--channels 2", refusedToo: "--engine dma --channels 2"}),
@@ -165,10 +186,10 @@ const table = {
     "-n,--iters": {base: B, with: "-n 2"},
     "--groups": {base: B, with: "--groups 2"},
     "--concurrent": {base: B, with: "--concurrent 2"},
-    "--program": {base: "bench --json --no-timing", with: `--program ${tree}`, refusedToo: `--program ${tree} --algo ring`, refusedThree: `--program ${tree} -b 8K -e 16K -f 2`},
+    "--program": {base: "bench --json --no-timing", with: `--program ${tree}`, refusedToo: `--program ${tree} --algo ring`, refusedThree: `--program ${tree} -g 4`},
     "--system": {base: B, with: "--system hgx-h100"},
     "--algo": {base: B, with: "--algo tree", refusedIn: "bench", refused: `--program ${tree} --algo ring`},
-    "--proto": {base: B, with: "--proto simple", refusedIn: "bench", refused: `--program ${tree} --proto ll`},
+    "--proto": {base: B, with: "--proto simple", refusedIn: "bench", refused: `--program ${tree} --proto lll`},
     "--engine": {base: B, with: "--engine dma", refusedToo: `${inNetwork} --what-if inc --engine dma`},
     "--channels": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--channels 2", refusedToo: "--engine ace --channels 2"},
     "--what-if": {base: `${B} ${inNetwork}`, with: "--what-if inc"},
@@ -229,7 +250,7 @@ const table = {
   "program": {
     "what": {base: "program", refused: "hide"},
     "collective": {base: "program show -g 4 --size 4K", with: "all_gather"},
-    ...Object.fromEntries([["--algo", "tree"], ["--engine", "dma"], ["--system", "mi300x-8"], ["-d,--datatype", "fp16"], ["--set", "coll.channels=2"]]
+    ...Object.fromEntries([["--algo", "tree"], ["--proto", "ll"], ["--engine", "dma"], ["--system", "mi300x-8"], ["-d,--datatype", "fp16"], ["--set", "coll.channels=2"]]
       .map(([name, value]) => [name, {base: `program show -g 4 --size ${name === "-d,--datatype" ? "4098" : "1M"}`, with: `${name.split(",").at(-1)} ${value}`}])),
     "--size": {base: "program show -g 4", with: "--size 4K"},
     "-g,--ngpus": {base: "program show --size 4K", with: "-g 3"},
@@ -296,6 +317,7 @@ async function checkOption(command, name, row) {
 {
   const {out} = await new Promise((resolve) => execFile(infold, "program show --algo tree --size 4K -g 4 --json".split(" "), (_, out) => resolve({out})));
   writeFileSync(tree, out);
+  writeFileSync(pair, (await new Promise((resolve) => execFile(infold, "program show --algo halving-doubling --size 4K -g 2 --json".split(" "), (_, out) => resolve({out})))).out);
   await run(`bench all_reduce -b 16K -g 4 --no-timing --tune ${tuning} --system dgx-a100 --algo direct`);
 }
 const work = [];

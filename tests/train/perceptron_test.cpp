@@ -1,5 +1,5 @@
 // The small network that is really computed: its gradient is that of its loss, and it learns.
-#include "train/perceptron.h"
+#include "train/learn/perceptron.h"
 
 #include <cmath>
 

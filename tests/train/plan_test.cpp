@@ -5,8 +5,8 @@
 #include <set>
 
 #include "model_help.h"
-#include "train/fusion.h"
 #include "train/memory_need.h"
+#include "train/planner/fusion.h"
 
 namespace infold::train {
 namespace {
@@ -25,7 +25,7 @@ Graph small_resnet() {
 template <class Work>
 int count(const Plan& plan, Phase phase) {
   return static_cast<int>(std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
-    return op.phase == phase && std::holds_alternative<Work>(op.work);
+    return op.phase == phase && std::holds_alternative<Work>(*op.kernel());
   }));
 }
 
@@ -175,7 +175,7 @@ TEST(Plan, ProductsFitTogether) {
   const auto spec = [&](TensorId t) { return plan.tensors[static_cast<std::size_t>(t)]; };
   int products = 0;
   for (const Op& op : plan.ops) {
-    const auto* p = std::get_if<MatMul>(&op.work);
+    const auto* p = std::get_if<MatMul>(op.kernel());
     if (p == nullptr) continue;
     ++products;
     const auto [lo, lk] = p->left_by_k ? std::pair(spec(p->left).cols, spec(p->left).rows)

@@ -7,11 +7,14 @@
 #include <numeric>
 #include <utility>
 
+#include "mutants.h"
 #include "work/check.h"
 #include "work/symbolic_step.h"
 
 namespace infold::train {
 namespace {
+
+using namespace help;
 
 constexpr std::array kKinds = {SyncKind::kDdp, SyncKind::kHorovod, SyncKind::kTensorflow,
                                SyncKind::kPerTensor};
@@ -36,7 +39,7 @@ Plan plan_of(const std::vector<std::int64_t>& elements, std::vector<int> order =
   const auto add = [&](Phase phase, std::vector<TensorId> reads, std::vector<TensorId> writes) {
     plan.ops.emplace_back();
     plan.ops.back().phase = phase;
-    plan.ops.back().work = Streaming{{{std::move(reads), std::move(writes), 1}}};
+    plan.ops.back().work = Computation{Streaming{{{std::move(reads), std::move(writes), 1}}}};
   };
   add(Phase::kForward, {x}, {y});
   for (const int p : order) {
@@ -85,7 +88,7 @@ bool copies(const work::Graph& g) {
 
 TEST(Ddp, FillsTheFirstBucketWithOneAndOthersWithTwentyFiveMegabytes) {
   const Plan plan = mib({10, 20, 30, 5, 2, 1});
-  const work::Graph g = write_step({.plan = plan, .ranks = 2, .sync = {}}).graph;
+  const work::Graph g = write_step({.plan = plan, .layout = {.dp = 2}, .sync = {}}).graph;
   EXPECT_EQ(groups(g), (Groups{{5}, {4, 3, 2}, {1, 0}}));
   EXPECT_EQ(g.buffers[1].bytes, 37_MiB);
   std::vector<int> waits;
@@ -98,13 +101,13 @@ TEST(Ddp, AsViewCopiesNothing) {
   const Plan plan = mib({30, 30, 30});
   SyncSpec spec;
   spec.gradient_as_view = true;
-  EXPECT_FALSE(copies(write_step({.plan = plan, .ranks = 2, .sync = spec}).graph));
+  EXPECT_FALSE(copies(write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec}).graph));
 }
 
 TEST(Ddp, ABucketWaitsForThoseBeforeIt) {
   const std::int64_t n = 30 * 1024 * 1024 / 4;
   const Plan plan = plan_of({n, n, n}, {0, 1, 2});
-  const work::Graph g = write_step({.plan = plan, .ranks = 2, .sync = {}}).graph;
+  const work::Graph g = write_step({.plan = plan, .layout = {.dp = 2}, .sync = {}}).graph;
   EXPECT_EQ(groups(g), (Groups{{2}, {1}, {0}}));
   for (const work::OpId c : collectives(g)) EXPECT_EQ(gradients_before(g, g[c].after.at(0)), 3);
 }
@@ -114,7 +117,8 @@ TEST(Horovod, GathersAllGradientsInTheOrderInWhichTheyCome) {
   SyncSpec spec;
   spec.kind = SyncKind::kHorovod;
   for (const bool overlap : {true, false}) {
-    const work::Graph g = write_step({.plan = plan, .ranks = 2, .sync = spec, .overlap = overlap}).graph;
+    const work::Graph g =
+        write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec, .overlap = overlap}).graph;
     const auto& gather = std::get<work::Gather>(g[g.scripts[0].streams[3].ops.at(0)].what);
     ASSERT_EQ(gather.parts.size(), 3U);
     EXPECT_EQ(gather.parts[0].gradient, 2);
@@ -128,16 +132,17 @@ TEST(Tensorflow, PacksEverythingIntoOneAfterTheLast) {
   const Plan plan = mib({10, 20, 30});
   SyncSpec spec;
   spec.kind = SyncKind::kTensorflow;
-  EXPECT_EQ(groups(write_step({.plan = plan, .ranks = 2, .sync = spec}).graph), (Groups{{0, 1, 2}}));
+  EXPECT_EQ(groups(write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec}).graph), (Groups{{0, 1, 2}}));
   spec.packs = 2;
-  EXPECT_EQ(groups(write_step({.plan = plan, .ranks = 2, .sync = spec}).graph), (Groups{{0, 1}, {2}}));
+  EXPECT_EQ(groups(write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec}).graph),
+            (Groups{{0, 1}, {2}}));
 }
 
 TEST(PerTensor, SendsEachAtOnce) {
   const Plan plan = mib({10, 20, 30});
   SyncSpec spec;
   spec.kind = SyncKind::kPerTensor;
-  const work::Graph g = write_step({.plan = plan, .ranks = 2, .sync = spec}).graph;
+  const work::Graph g = write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec}).graph;
   EXPECT_EQ(groups(g), (Groups{{2}, {1}, {0}}));
   EXPECT_EQ(gradients_before(g, g[collectives(g)[1]].after.at(0)), 2);
 }
@@ -147,7 +152,7 @@ TEST(AnyStrategy, SequentiallyNothingIsReducedBeforeBackwardHasEnded) {
   for (const SyncKind kind : {SyncKind::kDdp, SyncKind::kTensorflow, SyncKind::kPerTensor}) {
     SyncSpec spec;
     spec.kind = kind;
-    const StepGraph step = write_step({.plan = plan, .ranks = 2, .sync = spec, .overlap = false});
+    const StepGraph step = write_step({.plan = plan, .layout = {.dp = 2}, .sync = spec, .overlap = false});
     EXPECT_EQ(gradients_before(step.graph, step.backward_ended), 3);
     for (const work::OpId c : collectives(step.graph)) {
       work::OpId first = step.graph[c].after.at(0);
@@ -190,7 +195,7 @@ Plan any_plan() {
 RC_GTEST_PROP(AnyStrategy, UpdatesEveryParameterOnceFromEveryRanksGradient, ()) {
   const Plan plan = any_plan();
   const StepGraph step = write_step({.plan = plan,
-                                     .ranks = *rc::gen::inRange(2, 5),
+                                     .layout = {.dp = *rc::gen::inRange(2, 5)},
                                      .sync = any_sync(),
                                      .overlap = *rc::gen::arbitrary<bool>()});
   RC_ASSERT(flaw(step.graph, plan.gradients.size()) == "");
@@ -206,30 +211,11 @@ RC_GTEST_PROP(AnyStrategy, UpdatesEveryParameterOnceFromEveryRanksGradient, ()) 
   RC_ASSERT(bytes == all);
 }
 
-/// The operation is not there, and nobody waits for it.
-work::Graph without(work::Graph g, work::OpId gone) {
-  for (work::Operation& o : g.operations) std::erase(o.after, gone);
-  for (work::Stream& s : g.scripts[0].streams) std::erase(s.ops, gone);
-  return g;
-}
-
-/// The operation runs twice, and who waits for it waits for both.
-work::Graph doubled(work::Graph g, work::OpId twice) {
-  const work::OpId again = g.add(work::Operation(g[twice]));
-  for (work::OpId op = 0; op < again; ++op) {
-    auto& after = g[op].after;
-    if (std::ranges::find(after, twice) != after.end()) after.push_back(again);
-  }
-  for (work::Stream& s : g.scripts[0].streams) {
-    if (std::ranges::find(s.ops, twice) != s.ops.end()) s.ops.push_back(again);
-  }
-  return g;
-}
-
 RC_GTEST_PROP(AnyStrategy, AMissingOrDoubledCommunicationIsCaught, ()) {
   const Plan plan = any_plan();
   const work::Graph g =
-      write_step({.plan = plan, .ranks = 3, .sync = any_sync(), .overlap = *rc::gen::arbitrary<bool>()})
+      write_step(
+          {.plan = plan, .layout = {.dp = 3}, .sync = any_sync(), .overlap = *rc::gen::arbitrary<bool>()})
           .graph;
   for (work::OpId op = 0; op < static_cast<work::OpId>(g.operations.size()); ++op) {
     const bool copy = std::holds_alternative<work::Copy>(g[op].what);
@@ -241,7 +227,7 @@ RC_GTEST_PROP(AnyStrategy, AMissingOrDoubledCommunicationIsCaught, ()) {
 
 RC_GTEST_PROP(AnyStrategy, AMissingWaitIsCaught, ()) {
   const Plan plan = any_plan();
-  const work::Graph g = write_step({.plan = plan, .ranks = 2, .sync = any_sync()}).graph;
+  const work::Graph g = write_step({.plan = plan, .layout = {.dp = 2}, .sync = any_sync()}).graph;
   std::vector<work::OpId> before;
   for (work::OpId op = 0; op < static_cast<work::OpId>(g.operations.size()); ++op) {
     // Some wait for what their stream would do, too: a bucket for the same gradient as the one before it, and

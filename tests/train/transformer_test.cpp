@@ -4,9 +4,9 @@
 #include <set>
 
 #include "model_help.h"
-#include "train/fusion.h"
 #include "train/memory_need.h"
 #include "train/plan.h"
+#include "train/planner/fusion.h"
 #include "train/recipe_check.h"
 
 namespace infold::train {
@@ -85,7 +85,7 @@ template <class Work>
 std::vector<Work> works(const Plan& plan, Phase phase) {
   std::vector<Work> found;
   for (const Op& op : plan.ops) {
-    if (const auto* w = std::get_if<Work>(&op.work); w != nullptr && op.phase == phase && !op.again)
+    if (const auto* w = std::get_if<Work>(op.kernel()); w != nullptr && op.phase == phase && !op.again)
       found.push_back(*w);
   }
   return found;
@@ -196,7 +196,7 @@ TEST(EightBits, OperandsAreCastOnceByStreamingKernels) {
     const Plan plan = make_plan(g, {.batch = 2, .numbers = Numbers::kFp8, .fusion = fusion});
     int n = 0;
     for (const Op& op : plan.ops) {
-      const auto* s = std::get_if<Streaming>(&op.work);
+      const auto* s = std::get_if<Streaming>(op.kernel());
       if (s == nullptr || s->passes.front().writes.size() != 2) continue;
       const TensorSpec& out = plan.tensors[static_cast<std::size_t>(s->passes.front().writes[0])];
       const TensorSpec& turned = plan.tensors[static_cast<std::size_t>(s->passes.front().writes[1])];

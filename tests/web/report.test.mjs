@@ -231,6 +231,35 @@ test("an algorithm has one colour on every page", async () => {
   assert.equal(bench.nvls, sweep.nvls);
 });
 
+test("a program of a user does not take the colours of algorithms away", async () => {
+  const file = await changed("compare", (data) => ({
+    ...data,
+    result: {...data.result, rows: data.result.rows.map((row) => (row.algo === "tree" ? {...row, algo: "mine.json"} : row))},
+  }));
+  const fills = async (from) => {
+    const {page} = await open(from);
+    const all = await page.locator("#slowdown path").evaluateAll((paths) => [...new Set(paths.map((p) => p.getAttribute("fill")).filter((f) => /^#|^rgb/.test(f ?? "")))]);
+    await page.close();
+    return all;
+  };
+  const [before, after] = [await fills(made.pages.compare.file), await fills(file)];
+  assert.ok(before.length >= 3);
+  // Ring and inc-push keep theirs; the program takes the free one, which is that of tree.
+  assert.deepEqual(after.sort(), before.sort());
+});
+
+test("what is hypothetical is said, and of nothing else", async () => {
+  const note = async (name) => {
+    const {page} = await open(made.pages[name].file);
+    const said = await page.locator(".note").allTextContents();
+    await page.close();
+    return said.join(" ");
+  };
+  for (const name of ["bench", "compare"]) assert.match(await note(name), /^Hypothetical: inc-push on hgx-h100\. /, name);
+  assert.match(await note("study"), /^Hypothetical: inc-push on r9nano-pcie-4 and hgx-h100\. /);
+  for (const name of ["train", "explain", "kernel", "validate", "sweep"]) assert.equal(await note(name), "", name);
+});
+
 test("the headline of a study and its window name who wins", async () => {
   const {page} = await open(made.pages.study.file);
   assert.match(await page.locator(".answer").textContent(), /^Beside ring, backward takes .* longer than alone/);

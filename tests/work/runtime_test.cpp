@@ -24,17 +24,17 @@ class RuntimeTest : public testing::Test {
   }
   /// Rings, and a broadcast among two for a transfer.
   Programs programs() {
-    return [this](const Operation& op, sim::Bytes bytes) -> const coll::Program& {
+    return [this](const Operation& op, sim::Bytes bytes,
+                  const std::vector<int>& members) -> const coll::Program& {
       const auto* c = std::get_if<Collective>(&op.what);
       coll::Tuning tuning;
       tuning.channels = 2;
       tuning.threads = 32;
       tuning.min_bytes_per_thread = 1_B;
-      std::vector<int> gpus = graph_.communicators[static_cast<std::size_t>(communicator_of(op))].groups[0];
       programs_.push_back(
           coll::write_ring({.collective = c == nullptr ? coll::Collective::kBroadcast : c->what,
                             .bytes = bytes,
-                            .gpus = std::move(gpus),
+                            .gpus = members,
                             .fabric = &machine_.blueprint(),
                             .tuning = tuning,
                             .root = c == nullptr ? std::get<Transfer>(op.what).from : c->root}));
@@ -176,6 +176,54 @@ TEST_F(RuntimeTest, CopiesBesideComputeRunAsTheyBecomeReady) {
   EXPECT_EQ(times(0, first).start, times(0, early).end + 1_us);
 }
 
+/// A kernel writes a tensor, its sum over all ranks is made, and a kernel reads that.
+std::vector<OpId> sum_of_a_tensor(Graph& g, int element_bytes, bool in_place) {
+  const TensorId t = g.add(TensorSpec{.rows = 512, .cols = 512, .element_bytes = element_bytes});
+  const auto kernel = [&](std::vector<TensorId> reads, std::vector<TensorId> writes,
+                          std::vector<OpId> after) {
+    return g.add(compute(g), {.what = Kernel{.what = Streaming{{{std::move(reads), std::move(writes), 1}}}},
+                              .after = std::move(after)});
+  };
+  const OpId made = kernel({}, {t}, {});
+  const BufferId b = g.add(Buffer{.bytes = sim::Bytes{std::int64_t{512} * 512 * element_bytes},
+                                  .input = in_place ? t : -1,
+                                  .output = in_place ? t : -1});
+  const OpId sum = g.add(communication(g), {.what = Collective{.buffer = b}, .after = {made}});
+  return {made, sum, kernel({t}, {}, {sum})};
+}
+
+TEST_F(RuntimeTest, ACollectiveWorksInTheMemoryOfItsTensors) {
+  const std::vector<OpId> ops = sum_of_a_tensor(graph_, 2, true);
+  run();
+  EXPECT_EQ(machine_.gpu(0).memory().traffic().total().hbm_read, 0U) << "what it reads is in L2";
+  EXPECT_LT(times(0, ops[1]).end, times(0, ops[2]).start);
+}
+
+TEST_F(RuntimeTest, WithoutTensorsACollectiveHasMemoryOfItsOwn) {
+  sum_of_a_tensor(graph_, 2, false);
+  run();
+  EXPECT_GE(machine_.gpu(0).memory().traffic().total().hbm_read, 512U * 512 * 2);
+}
+
+TEST_F(RuntimeTest, BlocksOfAnotherSizeAreNoBuffer) {
+  sum_of_a_tensor(graph_, 4, true);
+  run();
+  EXPECT_GE(machine_.gpu(0).memory().traffic().total().hbm_read, 512U * 512 * 4);
+}
+
+TEST_F(RuntimeTest, WithoutCommunicationTensorsLieWhereTheyDidBeside) {
+  const std::vector<OpId> ops = sum_of_a_tensor(graph_, 2, true);
+  sim::EventQueue events;
+  const gpu::MachineSpec spec = machine_spec();  // the core refers to it
+  gpu::Core core(spec.gpu, events, {});
+  Runtime alone(without_communication(graph_), core, {.programs = programs()});
+  alone.start();
+  events.run();
+  EXPECT_TRUE(alone.done());
+  EXPECT_EQ(alone.times(0, ops[2]).start, alone.times(0, ops[0]).end + 1_us);
+  EXPECT_EQ(core.addresses().tensor(64, 64, 2).at(0).key, 1U + 64) << "one tensor of 64 blocks";
+}
+
 TEST_F(RuntimeTest, RanksInStepGiveTheSameTimesAsEachByItself) {
   const OpId a = graph_.add(compute(graph_), timed(10_us, {}, 8));
   const OpId sum = graph_.add(communication(graph_), all_reduce(graph_, 256_KiB, {a}));
@@ -209,7 +257,7 @@ TEST_F(RuntimeTest, WhatIsGatheredIsReducedInCycles) {
   const OpId all = graph_.add(host(graph_), {.what = gather, .name = "all"});
   const OpId last = graph_.add(compute(graph_), timed(1_us, {all}));
   run();
-  const std::vector<OpId> reduced = runtime_->communications();
+  const std::vector<OpId> reduced = runtime_->communications(0);
   ASSERT_EQ(reduced.size(), 2U) << "two are there at 100 us, the third at 200 us";
   EXPECT_EQ(runtime_->graph()[reduced[0]].gradients, (std::vector{0, 1}));
   EXPECT_EQ(runtime_->graph()[reduced[1]].gradients, (std::vector{2}));
@@ -243,9 +291,9 @@ TEST(RuntimeAlone, RunsOneRankWithoutAMachine) {
   coll::Program program;
   program.bytes = 8_KiB;
   program.ranks = 4;
-  Runtime runtime(
-      without_communication(g), core,
-      {.programs = [&](const Operation&, sim::Bytes) -> const coll::Program& { return program; }});
+  Runtime runtime(without_communication(g), core,
+                  {.programs = [&](const Operation&, sim::Bytes,
+                                   const std::vector<int>&) -> const coll::Program& { return program; }});
   EXPECT_EQ(runtime.kernels(0).share_ended(), 0);
   runtime.start();
   events.run();

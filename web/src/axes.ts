@@ -20,14 +20,15 @@ export function valueAxis(theme: Theme, name: string, more: object = {}) {
   };
 }
 
-/** On a narrow page a name goes on in the next line after each of its commas. */
+/** On a narrow page a name goes on in the next line after each of its commas, and has no more room than it needs. */
 export function namesAxis(theme: Theme, data: string[], narrow: boolean) {
+  const longest = Math.max(0, ...data.flatMap((name) => name.split(", ")).map((line) => line.length));
   return {
     type: "category" as const,
     data,
     axisLabel: {
       color: theme.text,
-      ...(narrow ? {width: 145, overflow: "break" as const, fontSize: 11, lineHeight: 13} : {}),
+      ...(narrow ? {width: Math.min(145, 7 * longest + 4), overflow: "break" as const, fontSize: 11, lineHeight: 13} : {}),
       interval: 0,
       formatter: (name: string) => (narrow ? name.replaceAll(", ", ",\n") : name.length > 48 ? `${name.slice(0, 46)}...` : name),
     },

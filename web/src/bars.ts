@@ -35,19 +35,26 @@ export function referenceLine(b: Bars, theme: Theme) {
       silent: true,
       symbol: "none",
       lineStyle: {color: theme.soft, type: "dashed" as const, width: 1.5},
-      label: {show: b.reference.name !== "", position: "insideEndTop" as const, rotate: 0, formatter: b.reference.name, color: theme.soft},
+      label: {show: b.reference.name !== "", position: "start" as const, distance: 4, rotate: 0, formatter: b.reference.name, color: theme.soft},
       data: [{xAxis: b.reference.value}],
     },
   };
 }
 
-/** Where the axis ends: beyond the reference; for bytes after four to eight steps of a power of two. */
-function extent(b: Bars): {interval?: number; max?: number} {
-  if (b.binary !== true && b.reference === undefined) return {};
-  const highest = Math.max(b.reference?.value ?? 0, ...b.series.flatMap((s) => s.values.map((v) => v ?? 0)));
-  if (b.binary !== true) return {max: highest};
-  const interval = 2 ** Math.floor(Math.log2(Math.max(highest, 8) / 4));
-  return {interval, max: Math.ceil((highest * 1.02) / interval) * interval};
+/** Where the axis ends: beyond the reference, at a round number; for bytes after four to eight steps of a power of two. */
+function extent(b: Bars, narrow: boolean): {interval?: number; max?: number; splitNumber?: number} {
+  const highest = Math.max(...b.series.flatMap((s) => s.values.map((v) => v ?? 0)));
+  const furthest = Math.max(b.reference?.value ?? 0, highest);
+  if (b.binary === true) {
+    const interval = 2 ** Math.floor(Math.log2(Math.max(furthest, 8) / (narrow ? 2 : 4)));
+    return {interval, max: Math.ceil((furthest * 1.02) / interval) * interval};
+  }
+  const splits = narrow ? 3 : 5;
+  if (furthest === highest) return {splitNumber: splits};
+  const rough = furthest / splits;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const interval = power * [1, 2, 5, 10].find((n) => power * n >= rough)!;
+  return {interval, max: Math.ceil(furthest / interval - 1e-9) * interval};
 }
 
 export function barFigure(b: Bars): Figure {
@@ -65,8 +72,8 @@ export function barFigure(b: Bars): Figure {
     zoom: false,
     legend: b.series.map((s) => ({name: s.name, colour: colourOf(s.name), symbol: "rect"})),
     option: (theme, narrow) => ({
-      grid: {...grid(narrow), top: 8, right: 64},
-      xAxis: {...valueAxis(theme, b.unit), ...extent(b), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {show: b.axis !== undefined, color: theme.soft, hideOverlap: true, formatter: (v: number) => b.axis?.(v) ?? ""}},
+      grid: {...grid(narrow), top: b.reference?.name ? 22 : 8, right: 64},
+      xAxis: {...valueAxis(theme, b.unit), ...extent(b, narrow), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {show: b.axis !== undefined, color: theme.soft, hideOverlap: true, formatter: (v: number) => b.axis?.(v) ?? ""}},
       yAxis: {...namesAxis(theme, b.groups, narrow), inverse: true},
       tooltip: {
         trigger: "axis",

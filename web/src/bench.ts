@@ -1,5 +1,6 @@
 // The page of `infold bench`: bandwidth and time by size, and where an algorithm beats ring.
 import type {LineSeriesOption, ScatterSeriesOption} from "echarts";
+import {widening} from "./coincide";
 import {Bench, BenchResult, Published} from "./payload";
 import {Line, lines} from "./bench_series";
 import {Theme} from "./theme";
@@ -127,14 +128,15 @@ function curve(all: Line[], q: Quantity, published: Published[], chosen?: number
   const range = Math.max(...values) / Math.min(...values);
   // From zero, small messages are one flat line.
   const log = chosen === undefined ? q.log || range > kWide : chosen === 1;
+  const wider = widening(all.map((line) => line.rows.map((row): [number, number] => [row.bytes, q.of(row)])));
   const series = (): LineSeriesOption[] =>
     all.map((line, i) => ({
       type: "line",
       name: line.name,
       symbol: styles[i].symbol,
-      symbolSize: 7,
+      symbolSize: 7 + wider[i],
       itemStyle: {color: styles[i].colour},
-      lineStyle: {color: styles[i].colour, width: 2, type: styles[i].dash},
+      lineStyle: {color: styles[i].colour, width: 2 + wider[i], type: styles[i].dash},
       data: line.rows.map((row) => [place(row.bytes), q.of(row)]),
     }));
   const allowedLines = (theme: Theme): LineSeriesOption[] => [

@@ -1,4 +1,4 @@
-// Elements of the page. Text only ever goes in as text, so names from files can not become markup.
+// Elements of the page. Text only ever goes in as text, so names from files cannot become markup.
 
 export function element(tag: string, attributes: Record<string, string> = {}, text?: string): HTMLElement {
   const e = document.createElement(tag);

@@ -25,7 +25,7 @@ export interface Figure {
   id: string;
   title: string;
   caption: string;
-  /** What a person who can not see the chart should know of it. */
+  /** What a person who cannot see the chart should know of it. */
   description: string;
   height: number;
   legend: LegendEntry[];

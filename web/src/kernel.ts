@@ -9,11 +9,13 @@ function figures(k: KernelBench): Figure[] {
   const b = k.beside;
   const memory = barFigure({
     id: "memory",
-    title: "Bytes that are moved",
-    caption: "At L2 by the kernel's loads and stores; at HBM by what L2 did not have or could not keep.",
+    title: `Bytes that one ${k.kernel} moves alone`,
+    caption: "At L2 by its loads and stores; at HBM by what L2 did not have or could not keep.",
     groups: ["L2", "HBM"],
     series: [{name: k.kernel, values: [k.l2_bytes, k.hbm_bytes]}],
     show: size,
+    axis: size,
+    binary: true,
     unit: "",
     colours: [k.kernel],
   });
@@ -37,11 +39,13 @@ function figures(k: KernelBench): Figure[] {
     }),
     barFigure({
       id: "actors",
-      title: "Who moved how much",
-      caption: "On the first GPU, in all of the run beside each other.",
+      title: "Bytes that both move beside each other",
+      caption: "By the kernels (compute) and by the collectives, on the first GPU, in all of the run.",
       groups: ["L2", "HBM"],
       series: actors.map(([name, use]) => ({name, values: [use.l2_bytes, use.hbm_bytes]})),
       show: size,
+      axis: size,
+      binary: true,
       unit: "",
       colours: actors.map(([name]) => name),
     }),

@@ -37,6 +37,9 @@ function isDark(): boolean {
   return chosen !== undefined ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+/** A number and its unit stay in one line. */
+const withUnits = (text: string): string => text.replace(/(\d) (%|[num]?s|[KMGT]?i?B|GB\/s|TFLOP\/s)(?![\w/])/g, "$1\u00a0$2");
+
 function start(): void {
   const byId = (id: string) => document.getElementById(id)!;
   const payload = JSON.parse(byId("data").textContent!) as Payload;
@@ -44,8 +47,9 @@ function start(): void {
   document.title = `${view.title} - infold`;
   byId("title").textContent = view.title;
   const main = byId("main");
-  main.replaceChildren(element("p", {class: "answer"}, view.answer));
+  main.replaceChildren(element("p", {class: "answer"}, withUnits(view.answer)));
   for (const warning of view.warnings) main.append(element("p", {class: "warning", role: "alert"}, warning));
+  for (const note of view.notes) main.append(element("p", {class: "note"}, note));
 
   let patterns = false;
   const figures = view.figures.map((figure) => new DrawnFigure(figure, currentTheme(patterns), main));

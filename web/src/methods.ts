@@ -17,8 +17,14 @@ export function methodName(algo: string, engine: string | undefined): string {
   return engine === "dma" || engine === "ace" ? `${algo}@${engine}` : algo;
 }
 
-/** How to draw each of these: as the algorithms they are, or one after the other if one of them is none. */
+/** How to draw each of these: as the algorithms they are; what is none (a program of a user, a system) takes the next free place. */
 export function stylesOf(names: string[]): Style[] {
-  const known = names.every((name) => kMethods.includes(name));
-  return names.map((name, i) => styleAt(known ? kMethods.indexOf(name) : i));
+  const taken = new Set(names.map((name) => kMethods.indexOf(name)));
+  let next = 0;
+  return names.map((name) => {
+    const own = kMethods.indexOf(name);
+    if (own >= 0) return styleAt(own);
+    while (taken.has(next)) ++next;
+    return styleAt(next++);
+  });
 }

@@ -14,6 +14,8 @@ export interface BenchResult {
   busbw_bound_gbps: number;
   wrong: number | null;
   sms: number;
+  /** Of in-network algorithms: the machine's switches are not built to do this. */
+  hypothetical?: boolean;
 }
 export interface Bench {
   command: "bench";
@@ -54,6 +56,7 @@ export interface KernelBench {
     collective_us: number;
     kernel_slowdown: number;
     collective_slowdown: number;
+    hypothetical?: boolean;
     actors: Record<string, {hbm_bytes: number; l2_bytes: number; sm_us: number}>;
   };
 }
@@ -97,6 +100,7 @@ export interface Step {
   comm_in_backward_ms?: number;
   comm_sms?: number;
   samples_per_s: number;
+  hypothetical?: boolean;
   last_pass_ms?: LastPass;
   buckets?: Bucket[];
 }
@@ -124,7 +128,7 @@ export interface StudyWindow {
   system: string;
   gpus: number;
   bytes: number[];
-  methods: {method: string; time_us: number[]; wins_from_bytes?: number; wins_to_bytes?: number}[];
+  methods: {method: string; time_us: number[]; hypothetical?: boolean; wins_from_bytes?: number; wins_to_bytes?: number}[];
 }
 export interface Study {
   command: "study";

@@ -57,7 +57,7 @@ export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): 
     legend: legendOf(names),
     option: (theme, narrow) => ({
       grid: {...grid(narrow), top: 8},
-      xAxis: {...valueAxis(theme, "ms"), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true}},
+      xAxis: {...valueAxis(theme, "ms"), splitNumber: narrow ? 3 : 5, nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true}},
       yAxis: {...namesAxis(theme, steps.map((s) => s.name), narrow), inverse: true},
       tooltip: {
         trigger: "axis",
@@ -183,7 +183,7 @@ export function stepFacts(step: Step): [string, string][] {
   return [
     ["model", step.model],
     ["system", machine(step)],
-    ["batch", `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""} a GPU${step.accumulate > 1 ? `, ${step.accumulate} passes` : ""}`],
+    ["batch", `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""} per GPU${step.accumulate > 1 ? `, ${step.accumulate} passes` : ""}`],
     ["numbers", `${step.dtype}, ${step.fusion}, ${step.optimizer}`],
     ...(step.gpus > 1 ? [["gradients", `by ${step.sync}`] as [string, string]] : []),
   ];

@@ -3,6 +3,7 @@ import type {LineSeriesOption} from "echarts";
 import {Dimension, SweepData, SweepRow, measureOf} from "./sweep_data";
 import {Theme} from "./theme";
 import {stylesOf} from "./methods";
+import {widening} from "./coincide";
 import {lessIsBetter} from "./readable";
 import {grid, tip, valueAxis} from "./axes";
 import {Choice, Figure} from "./figure";
@@ -91,7 +92,7 @@ function choicesOf(data: SweepData, p: Picked): Choice[] {
 function pickedFrom(data: SweepData, chosen: number[], before: Picked): Picked {
   const [measure, scale, near, over = 0, by = 0, ...held] = chosen;
   const same = {measure, scale, near, held: held.length > 0 ? held : before.held};
-  // One can not be both: what was chosen last stays.
+  // One cannot be both: what was chosen last stays.
   if (by - 1 !== over) return {...same, over, by: by - 1};
   return over !== before.over ? {...same, over, by: before.over} : {...same, over: before.by >= 0 ? before.by : data.dimensions.findIndex((_, i) => i !== by - 1), by: by - 1};
 }
@@ -143,17 +144,18 @@ function figureOf(data: SweepData, p: Picked): Figure {
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const low = values.reduce((a, b) => Math.min(a, b), Infinity);
   const log = low > 0 && (p.scale === 0 ? high / low >= 30 : p.scale === 2);
+  const wider = widening(lines.map((line) => line.points.map((q): [number, number] => [q.at, q.value])));
   const dense = lines.some((line) => line.points.length > kMostSymbols);
   const series = lines.map(
     (line, i): LineSeriesOption => ({
       type: "line",
       name: line.name,
       symbol: styles[i].symbol,
-      symbolSize: 7,
+      symbolSize: 7 + wider[i],
       showSymbol: !dense,
       ...(dense ? {sampling: "minmax" as const} : {}),
       itemStyle: {color: styles[i].colour},
-      lineStyle: {color: styles[i].colour, width: 2, type: styles[i].dash},
+      lineStyle: {color: styles[i].colour, width: 2 + wider[i], type: styles[i].dash},
       data: line.points.map((q) => [q.at, q.value]),
     }),
   );

@@ -41,7 +41,7 @@ function figureOf(data: SweepData, p: Picked): Figure {
     legend: [],
     choices,
     choose: ([m, a, d, ...rest]) => {
-      // One can not be both: what was chosen last stays.
+      // One cannot be both: what was chosen last stays.
       const same = a === d;
       return figureOf(data, {measure: m, across: same && a === p.across ? p.down : a, down: same && a !== p.across ? p.across : d, held: rest});
     },

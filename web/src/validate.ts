@@ -21,6 +21,8 @@ function errors(rows: ValidateRow[]): Figure {
   const largest = Math.max(0.1, ...drawn.flatMap((r) => [Math.abs(r.error!), r.accept]));
   const interval = largest > 0.5 ? 0.2 : 0.1;
   const edge = Math.ceil(largest / interval - 1e-9) * interval;
+  // Labels at both ends and in the middle, and as many between as there is room for.
+  const step = (narrow: boolean) => (narrow ? edge / 2 : interval);
   const about = (r: ValidateRow): HTMLElement =>
     tip(r.quantity, [
       [null, `published: ${digits(r.published)} ${r.unit}`],
@@ -39,11 +41,12 @@ function errors(rows: ValidateRow[]): Figure {
     legend: [{name: kAccepted, colour: kAcceptedColour, symbol: "rect"}, ...kKinds.filter((k) => drawn.some(k.of)).map(({name, colour, symbol}) => ({name, colour, symbol}))],
     option: (theme, narrow) => ({
       grid: {...grid(narrow), top: 8},
-      xAxis: {...valueAxis(theme, "error"), min: -edge, max: edge, interval, nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, formatter: roundPercent}},
+      xAxis: {...valueAxis(theme, "error"), min: -edge, max: edge, interval: step(narrow), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, formatter: roundPercent}},
       yAxis: {...namesAxis(theme, names, narrow), inverse: true, axisLabel: {color: theme.text, interval: 0, fontSize: narrow ? 10 : 12}},
       tooltip: {trigger: "item"},
       series: [
         {
+          markLine: {silent: true, symbol: "none", label: {show: false}, lineStyle: {color: theme.soft, type: "dashed", width: 1.5}, data: [{xAxis: 0}]},
           ...rangeSeries(kAccepted, kAcceptedColour, drawn.map((r, row) => ({row, from: -r.accept, to: r.accept})), 0.5),
           tooltip: {formatter: (p) => about(drawn[(p as {dataIndex: number}).dataIndex])},
         },

@@ -4,6 +4,7 @@ import {View} from "./view";
 import {benchView} from "./bench";
 import {compareView} from "./compare";
 import {explainView} from "./explain";
+import {hypotheticalNotes} from "./hypothetical";
 import {kernelView} from "./kernel";
 import {machineFigures} from "./machine";
 import {studyView} from "./study";
@@ -30,8 +31,8 @@ function viewOfResult({result, published, counters, systems}: Payload): View {
   }
 }
 
-/** The page of a result, with the machines it ran on at its end. */
-export function viewOf(payload: Payload): View {
+/** The page of a result, with what of it is hypothetical, and the machines it ran on at its end. */
+export function viewOf(payload: Payload): View & {notes: string[]} {
   const view = viewOfResult(payload);
-  return {...view, figures: [...view.figures, ...machineFigures(payload.machines)]};
+  return {...view, notes: hypotheticalNotes(payload.result), figures: [...view.figures, ...machineFigures(payload.machines)]};
 }

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "cli/app.h"
-#include "cli/bench_options.h"
 #include "cli/interrupt.h"
 #include "cli/named_output.h"
+#include "cli/options/bench_options.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
-#include "cli/systems.h"
 #include "cli/trace_file.h"
 #include "config/program_file.h"
 #include "config/tuning_file.h"
@@ -149,15 +149,14 @@ class BenchCommand {
     if (!args_.json) print(report::bench_line(report_, report_.rows.back()));
   }
 
-  static std::string_view algorithm_of(const study::BenchRow& row) {
-    return row.choice.algorithm != nullptr ? row.choice.algorithm->name : "program";
-  }
+  static std::string_view algorithm_of(const study::BenchRow& row) { return name_of(row.choice); }
 
   inc::Unit unit_of(const study::BenchRow& row) const {
-    return row.choice.algorithm != nullptr ? row.choice.algorithm->unit : study::unit_of(*job_.each.program);
+    return row.choice.algorithm != nullptr ? row.choice.algorithm->unit
+                                           : study::unit_of(job_.each.program->program);
   }
 
-  /// A file that can not be written does not take the others with it.
+  /// If one file cannot be written, the others still are.
   int write_files(const study::TuningTable& best) {
     int exit = wrong_ ? kFailed : kDone;
     if (page_.wanted()) {
@@ -169,7 +168,7 @@ class BenchCommand {
     return exit;
   }
 
-  /// The machines under the largest messages, and what was published of them.
+  /// Draws the machines under the largest messages, and what was published about them.
   void draw_machines() {
     const bool whole =
         std::ranges::all_of(systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.gpus; });
@@ -184,36 +183,53 @@ class BenchCommand {
   const std::vector<study::SystemPtr>& systems_;
   study::BenchJob job_;
   report::BenchReport report_;
-  study::TuningTable table_;  // to choose by
+  study::TuningTable table_;  // the table to choose by
   NamedOutput tuned_;
   TraceWriter trace_;
   PageWriter page_;
   Progress progress_;
-  std::string label_;  // of the row that runs
+  std::string label_;  // names the row that runs
   bool wrong_ = false;
 };
 
-/// The program replaces collective, sizes and algorithm.
-int take_program(BenchArguments& args, std::optional<coll::Program>& program) {
+/// What the collective of a program leaves without effect, which is known only when its file has been read.
+sim::Status check_effects(const CLI::App& command, coll::Collective collective) {
+  const auto refuse = [&](const char* option, const char* why) -> sim::Status {
+    if (command.count(option) == 0) return {};
+    return sim::fail(fmt::format("{} has no effect on {}, which {}", option, sim::name_of(collective), why));
+  };
+  if (collective == coll::Collective::kBarrier) {
+    for (const char* option : {"--minbytes", "--maxbytes", "--stepfactor", "--stepbytes"}) {
+      if (auto ok = refuse(option, "has no size"); !ok) return ok;
+    }
+    if (auto ok = refuse("--datatype", "has no data"); !ok) return ok;
+  }
+  return coll::reduces(collective) ? sim::Status{} : refuse("--op", "reduces nothing");
+}
+
+/// The program replaces collective and algorithm, and says the size unless another is asked for.
+int take_program(BenchArguments& args, const CLI::App& command, std::optional<coll::OwnProgram>& own) {
   if (!args.collective.empty() || args.gpus > 0)
     return bad_input("--program: the file says which collective and how many GPUs");
   auto loaded = config::load_program(args.program);
   if (!loaded) return failure(loaded.error());
-  program = std::move(loaded->program);
-  args.collective = sim::name_of(program->collective);
-  args.root = program->root;
+  own = std::move(loaded->own);
+  args.collective = sim::name_of(own->program.collective);
+  args.root = own->program.root;
+  if (auto ok = check_effects(command, own->program.collective); !ok) return failure(ok.error());
+  if (command.count("--minbytes") == 0) args.begin = std::to_string(own->program.bytes.count());
   return kDone;
 }
 
-/// Whether every system has what is asked of its switches.
+/// Checks whether every system has what is asked of its switches.
 sim::Status check_built(const BenchArguments& args, const BenchOptions& options,
                         const std::vector<study::SystemPtr>& systems) {
   std::vector<const coll::Algorithm*> algorithms = options.algorithms;
   if (options.fault) algorithms.push_back(options.fault->fallback);
   for (const study::SystemPtr& system : systems) {
     if (options.program) {
-      auto built =
-          study::check_built(*system, study::unit_of(*options.program), args.program, args.what_if.inc());
+      auto built = study::check_built(*system, study::unit_of(options.program->program), args.program,
+                                      args.what_if.inc());
       if (!built) return built;
     }
     for (const coll::Algorithm* algorithm : algorithms) {
@@ -223,21 +239,22 @@ sim::Status check_built(const BenchArguments& args, const BenchOptions& options,
   return {};
 }
 
-int bench_command(BenchArguments& args) {
-  std::optional<coll::Program> program;
+int bench_command(BenchArguments& args, const CLI::App& command) {
+  std::optional<coll::OwnProgram> own;
   if (!args.program.empty()) {
-    if (const int exit = take_program(args, program); exit != kDone) return exit;
+    if (const int exit = take_program(args, command, own); exit != kDone) return exit;
   }
   auto options = understand(args);
   if (!options) return failure(options.error());
-  if (program) {
-    const std::int64_t bytes = program->bytes.count();
-    if (whole_elements(*options, program->bytes, program->ranks) != program->bytes)
-      return bad_input(fmt::format("--program: {} bytes are not whole elements of {}", bytes, args.dtype));
-    options->sizes = {bytes};
+  if (own) {
+    const coll::Program& program = own->program;
+    if (command.count("--minbytes") == 0 &&
+        whole_elements(*options, program.bytes, program.ranks) != program.bytes)
+      return bad_input(
+          fmt::format("--program: {} bytes are not whole elements of {}", program.bytes.count(), args.dtype));
     options->algorithms = {nullptr};
-    options->engines = {program->engine};
-    options->program = std::move(program);
+    options->engines = {program.engine};
+    options->program = std::move(own);
   }
   std::vector<std::string> sets = args.sets;
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
@@ -261,7 +278,7 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit, Effects& effe
   add_bench_kernels(*command, typed, exit, effects);
   command->callback([args, command, &exit] {
     if (!command->get_subcommands().empty()) return;  // a kernel, which has run
-    exit = bench_command(*args);
+    exit = bench_command(*args, *command);
   });
 }
 

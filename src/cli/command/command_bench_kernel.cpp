@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "cli/app.h"
-#include "cli/bench_options.h"
 #include "cli/interrupt.h"
-#include "cli/kernel_options.h"
+#include "cli/options/bench_options.h"
+#include "cli/options/kernel_options.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
-#include "cli/systems.h"
 #include "config/catalog.h"
 #include "report/kernel_report.h"
 #include "study/collective/beside_run.h"

@@ -10,8 +10,8 @@
 #include "cli/child.h"
 #include "cli/file_checks.h"
 #include "cli/interrupt.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "config/any_kind.h"
 #include "config/catalog.h"
 #include "config/program_file.h"
@@ -26,14 +26,14 @@ namespace infold::cli {
 
 namespace {
 
-/// What a file says that is not a spec: how it begins what is printed of it.
+/// Checks a file that is not a spec, and returns the first words of the line that is printed about it.
 sim::Result<std::string> check_other(const std::string& file, const std::string& kind) {
   if (kind == "program") {
     const auto program = config::load_program(file);
     if (!program) return sim::fail_as(program);
     return fmt::format("program of {} of {} bytes on {} ranks, proved right",
-                       sim::name_of(program->program.collective), program->program.bytes.count(),
-                       program->program.ranks);
+                       sim::name_of(program->own.program.collective), program->own.program.bytes.count(),
+                       program->own.program.ranks);
   }
   if (kind == "sweep") {
     const auto sweep = config::load_sweep(file);

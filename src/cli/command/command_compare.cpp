@@ -8,13 +8,13 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/options/systems.h"
+#include "cli/options/train_options.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
-#include "cli/systems.h"
 #include "cli/trace_file.h"
-#include "cli/train_options.h"
 #include "report/compare_report.h"
 #include "study/step/compare_run.h"
 #include "study/step/explain_run.h"
@@ -23,11 +23,11 @@ namespace infold::cli {
 
 namespace {
 
-/// What both commands refuse.
+/// Reads what both commands need, and refuses what neither can do.
 sim::Result<std::unique_ptr<TrainSetup>> several_gpus(const TrainArguments& args) {
   auto understood = understand(args);
   if (understood && (*understood)->job.gpus == 1)
-    return sim::fail("one GPU communicates with nobody; take two or more");
+    return sim::fail("one GPU has nothing to communicate with; take two or more");
   return understood;
 }
 
@@ -61,7 +61,7 @@ int compare_command(const TrainArguments& args) {
                      *std::exchange(row.result.trace, std::nullopt));
   }
   const report::CompareReport report{
-      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
+      .label = report::label_of(setup.job, setup.model.name), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::compare_json(report) : report::compare_text(report));
   for (const study::CompareRow& row : result.rows) {
     if (row.variant == study::Variant::kOverlap)
@@ -87,7 +87,7 @@ int explain_command(const TrainArguments& args) {
       });
   progress.clear();
   if (!outcome) return failure(outcome.error(), setup.model.name);
-  const report::ExplainReport report{.label = label_of(args, setup),
+  const report::ExplainReport report{.label = report::label_of(setup.job, setup.model.name),
                                      .sms = setup.system->machine.gpu.sms,
                                      .result = *outcome,
                                      .wall_s = watch.seconds()};
@@ -101,6 +101,7 @@ void add_compare(CLI::App& app, const std::string& typed, int& exit, Effects& ef
   auto args = std::make_shared<TrainArguments>();
   args->page.typed = typed;
   args->algorithms = "ring,tree,two-shot";
+  args->beside_programs = true;
   CLI::App* command =
       app.add_subcommand("compare", "a training step sequential, overlapped and ideal, by algorithm");
   add_train_arguments(*command, *args, /*several=*/true);

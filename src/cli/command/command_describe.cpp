@@ -10,8 +10,8 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "config/catalog.h"
 #include "config/yaml/describe.h"
 #include "config/yaml/dump.h"

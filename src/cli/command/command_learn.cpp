@@ -7,11 +7,11 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/options/pick.h"
+#include "cli/options/systems.h"
+#include "cli/options/what_if.h"
 #include "cli/outcome.h"
-#include "cli/pick.h"
 #include "cli/progress.h"
-#include "cli/systems.h"
-#include "cli/what_if.h"
 #include "config/study_file.h"
 #include "config/yaml/field_text.h"
 #include "report/learn_report.h"
@@ -84,9 +84,9 @@ int learn_command(const Arguments& args) {
   if (args.gpus > there)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));
   job.gpus = args.gpus > 0 ? args.gpus : there;
-  if (job.gpus == 1) return bad_input("one GPU communicates with nobody; take two or more");
+  if (job.gpus == 1) return bad_input("one GPU has nothing to communicate with; take two or more");
   for (const study::Method& method : methods) {
-    const auto built = study::check_built(*job.system, method.algorithm, args.what_if.inc());
+    const auto built = study::check_built(*job.system, method, args.what_if.inc());
     if (!built) return failure(built.error());
   }
   report::LearnReport report{.system = job.system->name,
@@ -120,7 +120,8 @@ void add_learn(CLI::App& app, int& exit) {
   CLI::App* command = app.add_subcommand(
       "learn", "train a small network for real, its gradients summed by the simulated machine");
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
-  command->add_option("-g,--gpus", args->gpus, "use the first so many GPUs of the system (default: all)")
+  command
+      ->add_option("-g,--gpus", args->gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   command
       ->add_option(
@@ -129,25 +130,25 @@ void add_learn(CLI::App& app, int& exit) {
       ->capture_default_str();
   command->add_option("--proto", args->protocol, "wire protocol: simple, ll, ll128 or auto")
       ->capture_default_str();
-  command->add_option("-d,--datatype", args->dtype, "of gradients on their way: fp32, fp16 or bf16")
+  command->add_option("-d,--datatype", args->dtype, "type in which gradients travel: fp32, fp16 or bf16")
       ->capture_default_str();
   command->add_option("--hidden", args->hidden, "neurons of each hidden layer")->capture_default_str();
-  command->add_option("--batch", args->batch, "samples a GPU and step")
+  command->add_option("--batch", args->batch, "samples per GPU and step")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--steps", args->steps, "of training")
+  command->add_option("--steps", args->steps, "steps of training")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command->add_option("--rate", args->rate, "by which weights follow the gradient")
+  command->add_option("--rate", args->rate, "learning rate")
       ->check([](const std::string& typed) {
         // A NaN passes every range check.
         return typed.find_first_of("nN") == std::string::npos ? "" : "a number from 1e-06 to 10";
       })
       ->check(CLI::Range(1e-6, 10.0))
       ->capture_default_str();
-  command->add_option("--seed", args->seed, "of data and first weights")
+  command->add_option("--seed", args->seed, "seed of data and first weights")
       ->capture_default_str()
-      ->check(refuse_no_seed);
+      ->check(valid_seed);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
       ->allow_extra_args(false);
   add_what_if_argument(*command, args->what_if);

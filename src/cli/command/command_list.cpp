@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/app.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "coll/algo/algorithms.h"
 #include "coll/program/engine.h"
 #include "coll/program/protocol.h"

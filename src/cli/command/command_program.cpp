@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "cli/app.h"
-#include "cli/bench_options.h"
-#include "cli/effects.h"
+#include "cli/options/bench_options.h"
+#include "cli/options/effects.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
-#include "cli/systems.h"
 #include "report/program_report.h"
 #include "study/collective/choice.h"
 
@@ -33,8 +33,9 @@ int show(const Arguments& args) {
   const BenchOptions& options = *understood;
   const auto systems = load_systems(words.systems, words.sets);
   if (!systems) return failure(systems.error());
-  if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1)
-    return bad_input("a program is of one algorithm and engine on one system");
+  if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1 ||
+      options.protocols.size() > 1 || !options.protocols.front())
+    return bad_input("a program is of one algorithm, protocol and engine on one system");
   const study::SystemSpec& system = *systems->front();
   const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
   if (gpus > system.machine.gpus)
@@ -45,10 +46,12 @@ int show(const Arguments& args) {
   job.engine = options.engines.front();
   job.collective = options.collective;
   job.bytes = whole_elements(options, sim::Bytes{options.sizes.front()}, gpus);
+  job.protocol = *options.protocols.front();
   job.root = words.root;
   job.gpus = gpus;
   if (job.algorithm == nullptr) {
     const auto offers = study::offers_of(job, nullptr, job.protocol);
+    if (offers.empty()) return bad_input(study::why_no_offers(job, job.protocol));
     job.algorithm = offers.front().algorithm;
     if (auto ok = study::check_request(job); !ok) return failure(ok.error());
     job.algorithm = study::choose(job, offers).algorithm;
@@ -67,14 +70,16 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
   auto args = std::make_shared<Arguments>();
   BenchArguments& b = args->bench;
   b.collective = "all_reduce";
+  b.protocols = "simple";
   CLI::App* c = app.add_subcommand("program", "the steps that an algorithm compiles a collective into");
   c->add_option("what", args->what, "show")->required();
   c->add_option("collective", b.collective, "which collective")->capture_default_str();
   c->add_option("--algo", b.algorithms, "algorithm; auto: choose")->capture_default_str();
-  c->add_option("--engine", b.engines, "who carries it out: sm, dma or ace")->capture_default_str();
+  c->add_option("--proto", b.protocols, "wire protocol: simple, ll or ll128")->capture_default_str();
+  c->add_option("--engine", b.engines, "what carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
-  c->add_option("-g,--ngpus", b.gpus, "the first so many GPUs of the system (default: all)")
+  c->add_option("-g,--ngpus", b.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
       ->capture_default_str()

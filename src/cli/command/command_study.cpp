@@ -9,12 +9,12 @@
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/named_output.h"
+#include "cli/options/systems.h"
+#include "cli/options/what_if.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
-#include "cli/systems.h"
-#include "cli/what_if.h"
 #include "config/catalog.h"
 #include "config/study_file.h"
 #include "report/study_report.h"
@@ -48,7 +48,7 @@ sim::Result<study::SystemPtr> load_one(const std::string& name, const Arguments&
   if (!systems) return sim::fail_as(std::move(systems));
   study::SystemPtr system = std::move(systems->front());
   if (gpus > system->machine.gpus || system->machine.gpus < 2)
-    return sim::fail(fmt::format("{}: {} GPUs of {} can not be had", args.study, gpus, system->name));
+    return sim::fail(fmt::format("{}: {} GPUs of {} cannot be had", args.study, gpus, system->name));
   loaded.systems.push_back(system);
   return system;
 }
@@ -69,22 +69,7 @@ sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& 
   one.step.graph = &loaded.graphs.back();
   one.step.recipe = c.recipe;
   one.heavy = c.heavy;
-  const train::Shape& sample = one.step.graph->values.front().shape;
-  report.cases.push_back(
-      {.system = system->name,
-       .gpu = system->machine.gpu.name,
-       .gpus = one.step.gpus,
-       .model = model->name,
-       .batch = c.recipe.batch,
-       .tokens = sample.kind == train::Shape::Kind::kTokens ? static_cast<int>(sample.height) : 0,
-       .dtype = std::string(sim::name_of(c.recipe.numbers)),
-       .fusion = std::string(sim::name_of(c.recipe.fusion)),
-       .optimizer = std::string(sim::name_of(c.recipe.optimizer)),
-       .recompute = std::string(sim::name_of(c.recipe.recompute)),
-       .sync = std::string(sim::name_of(one.step.sync.kind)),
-       .overlap = true,
-       .method = {},
-       .built = system->machine.inc.unit});
+  report.cases.push_back(report::label_of(one.step, model->name));
   report.heavy.push_back(c.heavy);
   job.cases.push_back(std::move(one));
   return {};
@@ -104,7 +89,7 @@ sim::Status add_window(const config::StudyWindow& w, const Arguments& args, Load
 sim::Status check_built(const study::PreparedSystem& system, const std::vector<study::Method>& methods,
                         bool what_if) {
   for (const study::Method& method : methods) {
-    auto built = study::check_built(system, method.algorithm, what_if);
+    auto built = study::check_built(system, method, what_if);
     if (!built) return sim::fail(built.error().message + " (in a study: 'what_if: inc')");
   }
   return {};
@@ -166,7 +151,7 @@ void add_study(CLI::App& app, const std::string& typed, int& exit) {
       ->allow_extra_args(false);
   add_what_if_argument(*command, args->what_if);
   command->add_flag("--json", args->json, "print JSON");
-  command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(refuse_no_name);
+  command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(valid_file_name);
   add_page_argument(*command, args->page);
   command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
   command->footer("Example:\n  infold study overlap");

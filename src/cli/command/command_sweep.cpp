@@ -12,10 +12,10 @@
 #include "cli/file_checks.h"
 #include "cli/interrupt.h"
 #include "cli/named_files.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
-#include "cli/systems.h"
 #include "config/sweep_file.h"
 #include "report/output/output_file.h"
 #include "report/sweep_report.h"
@@ -36,7 +36,7 @@ struct Arguments {
   PageArguments page;
 };
 
-/// What cannot be loaded has no place on the page.
+/// A system that cannot be loaded has no place on the page.
 void add_systems(const study::Sweep& sweep, PageWriter& page) {
   const auto [names, sets] = study::systems_named_by(sweep);
   for (const std::string& name : names) {
@@ -49,9 +49,9 @@ void add_systems(const study::Sweep& sweep, PageWriter& page) {
   }
 }
 
-/// The first column to show that is not in the results, where it stands in the file.
+/// Refuses the first column to show that is not in the results, with its place in the file.
 sim::Status check_show(const config::SweepFile& file, const report::SweepTable& table, bool complete) {
-  const auto none = report::refuse_show(file.sweep, table, complete);
+  const auto none = report::find_missing_column(file.sweep, table, complete);
   if (!none) return {};
   return sim::fail(config::at(file.shown, file.show_at[none->index], none->why));
 }
@@ -62,7 +62,7 @@ study::SweepOutcome run_points(const config::SweepFile& file, study::SweepStore&
   const auto run_point = [](const std::vector<std::string>& words) {
     return study::result_of_point(run_child(study::words_of_point(words)), report::one_line_json);
   };
-  // Nobody waits for all results to learn of a wrong name.
+  // A user should not have to wait for all results to learn of a wrong name.
   const auto check_first = [&](const study::PointResult& result) {
     report::SweepTable table;
     table.add(0, result);
@@ -81,7 +81,7 @@ int failed(const std::string& message) {
   return kFailed;
 }
 
-/// All points have results: makes the table, and writes the files.
+/// Makes the table and writes the files, when all points have results.
 int finish(const Arguments& args, const config::SweepFile& file, study::SweepStore& store,
            const std::string& database, const std::string& csv, PageWriter& page) {
   const study::Sweep& sweep = file.sweep;
@@ -113,7 +113,7 @@ int sweep_command(const Arguments& args) {
   const config::SweepFile& file = *loaded;
   if (const auto e = check_sweep(file); !e) return failure(e.error());
   const auto [database, csv] = results_of_sweep(args.out, file.stem);
-  // Nobody should wait for a table that can not be written.
+  // A user should not have to wait for a table that cannot be written.
   if (const auto place = report::OutputFile::open(csv); !place) return failure(place.error());
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
@@ -147,7 +147,7 @@ void add_sweep(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("file", args->file, "YAML file, or the name of a shipped sweep")->required();
   command->add_option("-o,--out", args->out,
                       "results go to OUT.db and OUT.csv (default: the file's name, here)");
-  command->add_option("-j,--jobs", args->jobs, "points at a time (default: one a core)")
+  command->add_option("-j,--jobs", args->jobs, "points at a time (default: one per core)")
       ->check(CLI::Range(1, 256));
   command->add_flag("--fresh", args->fresh, "throw away the results that are there, and begin again");
   command->add_flag("--json", args->json, "print JSON");

@@ -8,13 +8,13 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/options/systems.h"
+#include "cli/options/train_options.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
-#include "cli/systems.h"
 #include "cli/trace_file.h"
-#include "cli/train_options.h"
 #include "report/step_report.h"
 #include "report/train_report.h"
 #include "study/step/step_run.h"
@@ -38,7 +38,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
                                    .model = setup.model.name,
                                    .batch = args.batch,
                                    .accumulate = args.accumulate,
-                                   .tokens = label_of(args, setup).tokens,
+                                   .tokens = report::label_of(setup.job, setup.model.name).tokens,
                                    .dtype = args.dtype,
                                    .fusion = args.fusion,
                                    .optimizer = args.optimizer,
@@ -52,6 +52,7 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
 int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   Progress progress;
+  if (trace.wanted() && setup.job.layout.pp > 1) return bad_input("--trace: there is none of a pipeline yet");
   setup.job.trace = trace.wanted() ? trace.spec() : page.recording();
   auto outcome = study::run(setup.job, [&](double share) {
     progress.show(setup.model.name, share);
@@ -65,7 +66,7 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
     trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));
   }
   const report::StepReport report{
-      .label = label_of(args, setup), .result = result, .wall_s = watch.seconds()};
+      .label = report::label_of(setup.job, setup.model.name), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::step_json(report) : report::step_text(report));
   page.add(fmt::format("{} of {}", name_of(setup.job.method), setup.model.name), 0, result.links);
   return std::max(page.wanted() ? page.write(report::step_json(report)) : kDone, trace.write());

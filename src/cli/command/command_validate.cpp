@@ -10,10 +10,10 @@
 #include "cli/app.h"
 #include "cli/child.h"
 #include "cli/interrupt.h"
+#include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
 #include "cli/progress.h"
-#include "cli/systems.h"
 #include "config/validation_file.h"
 #include "config/yaml/suggest.h"
 #include "report/validation_report.h"
@@ -34,7 +34,7 @@ struct Arguments {
   PageArguments page;
 };
 
-/// An id that no figure has may be a slip.
+/// Keeps the figures that were named; an id that no figure has may be a typing error.
 sim::Status pick(const std::vector<std::string>& only, std::vector<study::ValidationRow>& rows) {
   auto kept = study::keep_only(only, rows);
   if (kept) return kept;
@@ -100,7 +100,7 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
       app.add_subcommand("validate", "compare with published measurements, each with its source");
   command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
   command->add_option("--only", args->only, "figures whose id is this or begins with it");
-  command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one a core)")
+  command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one per core)")
       ->check(CLI::Range(1, 256));
   auto* json = command->add_flag("--json", args->json, "print JSON");
   auto* markdown =

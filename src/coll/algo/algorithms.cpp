@@ -21,6 +21,7 @@ constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadca
 constexpr std::array kDirectPuts = {kAllGather, kAllToAll};
 constexpr std::array kOnlyAllReduce = {kAllReduce};
 constexpr std::array kInNetwork = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
+constexpr std::array kPointToPoint = {kSend, kSendRecv};
 
 constexpr std::array kAlgorithms = {
     Algorithm{"ring", "each rank passes chunks to its neighbour; every link carries the same", kRing,
@@ -37,6 +38,9 @@ constexpr std::array kAlgorithms = {
               kOnlyAllReduce, write_hierarchical},
     Algorithm{"ccube", "the two trees, but a chunk's broadcast starts as soon as it is reduced",
               kOnlyAllReduce, write_ccube},
+    Algorithm{"p2p",
+              "point to point: workgroups push chunks into the receiver's buffer, as NCCL's send and receive",
+              kPointToPoint, write_p2p},
     Algorithm{.name = "nvls",
               .about = "workgroups have switches sum and multicast what they stage, as NCCL's NVLS",
               .collectives = kInNetwork,
@@ -112,7 +116,18 @@ std::string who_offers(Collective c) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+namespace {
+/// A send and a receive for each piece of each channel's part.
+std::int64_t most_steps_p2p(const Request& request) {
+  const Tuning& t = request.tuning;
+  const std::int64_t piece =
+      std::min(t.buffer.count() / t.buffer_steps, t.p2p.chunk.count()) / kVector * kVector;
+  return 2 * request.ranks() * (request.bytes.count() / std::max(piece, kVector) + t.p2p.channels);
+}
+}  // namespace
+
 std::int64_t most_steps(const Algorithm& algorithm, const Request& request) {
+  if (algorithm.offers(kSend)) return most_steps_p2p(request);
   const std::int64_t n = request.ranks();
   const std::int64_t channels = channels_for(request.tuning, request.bytes);
   // A ring goes round twice, a grid of three sides six times; the pieces of a pipeline may be smaller than

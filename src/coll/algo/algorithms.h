@@ -65,5 +65,6 @@ Program write_ccube(const Request& request);
 Program write_inc_pull(const Request& request);
 Program write_inc_push(const Request& request);
 Program write_nvls(const Request& request);
+Program write_p2p(const Request& request);
 
 }  // namespace infold::coll

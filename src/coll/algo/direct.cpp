@@ -193,6 +193,9 @@ Program write_direct(const Request& request) {
         case Collective::kBarrier:
           w.wait_for_all();
           break;
+        case Collective::kSend:
+        case Collective::kSendRecv:
+          break;  // these collectives are not offered
       }
     }
   }

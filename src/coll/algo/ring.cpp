@@ -24,26 +24,28 @@ void all_reduce(RingWriter& w, const Request& request, Part part) {
   }
 }
 
-void reduce_scatter(RingWriter& w, const Request& request, Part part) {
+/// Calls `round(share)` for each piece of a part of the ranks' shares. share(behind) is a step for that piece
+/// of the share of the rank so many places behind, which lies at `offset` in the longer vector.
+template <class Round>
+void for_shares(RingWriter& w, const Request& request, Part part, sim::Bytes Step::*offset, Round round) {
   const sim::Bytes block = request.bytes / w.ranks();
   for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
-    const auto share = [&](int behind) {
+    round([&](int behind) {
       Step s = step_at(begin, bytes);
-      s.input_offset = block * w.rank(behind) + begin;
+      s.*offset = block * w.rank(behind) + begin;
       return s;
-    };
+    });
+  });
+}
+
+void reduce_scatter(RingWriter& w, const Request& request, Part part) {
+  for_shares(w, request, part, &Step::input_offset, [&](const auto& share) {
     fold_round(w, share, {.held = false, .finishes = true, .pass_on = false});
   });
 }
 
 void all_gather(RingWriter& w, const Request& request, Part part) {
-  const sim::Bytes block = request.bytes / w.ranks();
-  for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
-    const auto share = [&](int behind) {
-      Step s = step_at(begin, bytes);
-      s.output_offset = block * w.rank(behind) + begin;
-      return s;
-    };
+  for_shares(w, request, part, &Step::output_offset, [&](const auto& share) {
     Step own = share(0);
     own.to = {w.to()};
     own.uses_input = own.writes_output = true;
@@ -119,7 +121,9 @@ Program write_ring(const Request& request) {
           barrier(w, list);
           break;
         case Collective::kAllToAll:
-          break;  // this collective is not offered
+        case Collective::kSend:
+        case Collective::kSendRecv:
+          break;  // these collectives are not offered
       }
     }
   }

@@ -1,5 +1,5 @@
-// The accelerators at the GPUs' ports as an executor: a state machine a channel; no SM, and memory only for
-// what is read the first time and what is written the last.
+// The accelerators at the GPUs' ports as an executor. Each channel has a state machine and no SM, and memory
+// is used only for the first read of data and for the final results.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ class AceExecutor final : public EngineExecutor {
   void release_path(int rank, int channel) override;
   gpu::CopyPipeline*& path(int rank, int channel);
 
-  std::vector<gpu::CopyPipeline*> paths_;  // rank · channels + channel
+  std::vector<gpu::CopyPipeline*> paths_;  // indexed by rank · channels + channel
 };
 
 }  // namespace infold::coll

@@ -1,6 +1,6 @@
 // The memory of a communicator on its GPUs: what each rank reduces, where the results go, and the receive
-// buffers of its connections. Collectives that follow each other use the same, so that caches keep what they
-// would keep.
+// buffers of its connections. Collectives that follow each other use the same memory, so that caches hold
+// what they would hold on a real machine.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,32 @@ class Buffers {
  public:
   struct Sizes {
     sim::Bytes input;
-    sim::Bytes output;      ///< and scratch memory behind it
+    sim::Bytes output;      ///< the output, followed by scratch memory
     bool in_place = false;  ///< the output is where the input is, as frameworks do it
   };
   Buffers(gpu::Machine& machine, std::vector<int> gpus, const Sizes& sizes)
       : machine_(machine), gpus_(std::move(gpus)), connections_(std::make_shared<Connections>()) {
     place(sizes);
   }
-  /// Further vectors of the same communicator: the receive buffers are shared. One collective at a time.
+  /// What each rank reads and writes lies there already: the keys of the first blocks, by rank.
+  struct Places {
+    std::vector<std::uint64_t> inputs;
+    std::vector<std::uint64_t> outputs;
+  };
+  Buffers(gpu::Machine& machine, std::vector<int> gpus, Places places)
+      : machine_(machine),
+        gpus_(std::move(gpus)),
+        inputs_(std::move(places.inputs)),
+        outputs_(std::move(places.outputs)),
+        connections_(std::make_shared<Connections>()) {}
+  Buffers(const Buffers& communicator, Places places)
+      : machine_(communicator.machine_),
+        gpus_(communicator.gpus_),
+        inputs_(std::move(places.inputs)),
+        outputs_(std::move(places.outputs)),
+        connections_(communicator.connections_) {}
+  /// Further vectors of the same communicator. The receive buffers are shared, so only one collective may run
+  /// at a time.
   Buffers(const Buffers& communicator, const Sizes& sizes)
       : machine_(communicator.machine_), gpus_(communicator.gpus_), connections_(communicator.connections_) {
     place(sizes);
@@ -43,7 +61,8 @@ class Buffers {
     return place->second;
   }
 
-  /// Where a rank keeps sums of a channel until they are sent: no rank is joined to itself.
+  /// The buffer in which a rank keeps the sums of a channel until they are sent. It is keyed as a connection
+  /// of the rank to itself, which no program has.
   std::uint64_t sums(int rank, int channel, sim::Bytes bytes) {
     return connection(rank, rank, channel, bytes);
   }

@@ -1,4 +1,4 @@
-// What becomes of each slice: a move, acknowledgements, a fence, flags.
+// What happens to each slice: a move, acknowledgements, a fence, flags.
 #include "coll/engine/channel_protocol.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,8 @@ void ChannelProtocol::start(gpu::Gpu& gpu, gpu::DataPath& path) {
   advance();
 }
 
-/// Begins the next slice if everything it needs is there; otherwise a flag will call again.
+/// Begins the next slice if everything that it needs is there; otherwise the arrival of a flag calls this
+/// again.
 void ChannelProtocol::advance() {
   using Took = StepInterpreter<PacketConnection>::Took;
   Took took = Took::kFlags;
@@ -71,14 +72,14 @@ void ChannelProtocol::begin(const Slice& slice) {
     const UnderWay to{slice, i, steps_.outbound(slice.step, i).newest()};
     gpu::Move move = first;
     place_store(move, to);
-    move.cookie = open_slice(to);
+    move.cookie = under_way_.take(to);
     if (i == 0) {
       first = move;
     } else {
       copies_.push_back(move);
     }
   }
-  if (!s.sends()) first.cookie = open_slice({.slice = slice});
+  if (!s.sends()) first.cookie = under_way_.take({.slice = slice});
   stop_waiting();
   state_ = State::kMoving;
   path_->start(first, copies_);
@@ -88,7 +89,7 @@ std::uint64_t ChannelProtocol::slot_size() const {
   return bytes_of(context_.encoding.wire(max_slice(context_.tuning)));
 }
 
-/// Where the slice's data are read and, if they stay here, written.
+/// Sets where the slice's data are read and, if they stay on this GPU, written.
 void ChannelProtocol::place_loads(gpu::Move& move, const Slice& slice) {
   const Step& s = steps_.step();
   std::size_t n = 0;
@@ -105,7 +106,7 @@ void ChannelProtocol::place_loads(gpu::Move& move, const Slice& slice) {
   move.here = {output, bytes_of(s.output_offset + slice.begin)};
 }
 
-/// Where one receiver gets them: a slot of its buffer, or its output.
+/// Sets where one receiver gets the data: in a slot of its buffer, or in its output.
 void ChannelProtocol::place_store(gpu::Move& move, const UnderWay& to) {
   const Step& s = steps_.step();
   const PacketConnection& out = steps_.outbound(to.slice.step, to.receiver);
@@ -117,18 +118,6 @@ void ChannelProtocol::place_store(gpu::Move& move, const UnderWay& to) {
       s.lands ? gpu::Place{context_.buffers->output(out.to), output_at} : gpu::Place{out.buffer, slot_at};
 }
 
-std::uint32_t ChannelProtocol::open_slice(const UnderWay& slice) {
-  if (free_cookies_.empty()) {
-    free_cookies_.push_back(static_cast<std::uint32_t>(under_way_.size()));
-    under_way_.emplace_back();
-  }
-  const std::uint32_t cookie = free_cookies_.back();
-  free_cookies_.pop_back();
-  under_way_[cookie] = slice;
-  ++open_;
-  return cookie;
-}
-
 /// Everything of the slice has been read.
 void ChannelProtocol::move_issued(std::uint32_t) {
   steps_.taken(*this);
@@ -137,10 +126,12 @@ void ChannelProtocol::move_issued(std::uint32_t) {
 
 void ChannelProtocol::give_back(PacketConnection& in, std::uint64_t number) {
   if (flags_inside()) in.landed[number % steps_.slots()].clear();
+  ++context_.flags_under_way;
   gpu_->signal(in.head_flag, gpu_of(in.from), path_->sender());
 }
 
 void ChannelProtocol::announce(PacketConnection& out, std::uint64_t) {
+  ++context_.flags_under_way;
   gpu_->signal(out.tail_flag, gpu_of(out.to), path_->sender());
 }
 
@@ -151,7 +142,7 @@ void ChannelProtocol::step_ended(const Step& step) {
   step_started_ = context_.events->now();
 }
 
-/// The writes are acknowledged. Before a flag may follow them a spare warp fences, while the others go on.
+/// The writes are acknowledged. A spare warp fences before a flag may follow them, while the others go on.
 void ChannelProtocol::move_complete(std::uint32_t cookie) {
   if (is_announced(under_way_[cookie]) && context_.fence > sim::Time{}) {
     context_.events->schedule(context_.events->now() + context_.fence, sim::Priority::kWork, *this,
@@ -164,17 +155,23 @@ void ChannelProtocol::move_complete(std::uint32_t cookie) {
 void ChannelProtocol::close_slice(std::uint32_t cookie) {
   const UnderWay& done = under_way_[cookie];
   if (done.receiver >= 0) steps_.complete(done.slice.step, done.receiver, done.number, *this);
-  free_cookies_.push_back(cookie);
-  --open_;
+  under_way_.give_back(cookie);
   if (state_ == State::kDraining) finish_if_drained();
 }
 
 void ChannelProtocol::finish_if_drained() {
-  if (open_ > 0) return;
+  if (under_way_.used() > 0) return;
   stop_waiting();
   polled_ = path_->polled();
   state_ = State::kDone;
+  --context_.channels_left;
+  settle();
   owner_.channel_done(*this);
+}
+
+/// A channel is done before the last flags that give slots back have come.
+void ChannelProtocol::settle() {
+  if (context_.channels_left == 0 && context_.flags_under_way == 0) context_.settled();
 }
 
 void ChannelProtocol::handle(std::uint32_t arg) {
@@ -182,16 +179,21 @@ void ChannelProtocol::handle(std::uint32_t arg) {
     close_slice(arg & ~kFenced);
     return;
   }
+  --context_.flags_under_way;
   PacketConnection& connection = context_.connections[arg / 2];
   if (arg % 2 == 0) {
     ++connection.arrived;
   } else {
     ++connection.freed;
   }
-  if (state_ == State::kWaiting) advance();
+  if (state_ == State::kWaiting) {
+    advance();
+  } else {
+    settle();
+  }
 }
 
-/// At the receiver's memory: a piece of a slice that this channel sent has landed.
+/// A piece of a slice that this channel sent has landed in the receiver's memory.
 void ChannelProtocol::landed(std::uint32_t cookie, std::uint32_t wire_offset, std::uint32_t wire_bytes) {
   const UnderWay& moved = under_way_[cookie];
   PacketConnection& out = steps_.outbound(moved.slice.step, moved.receiver);
@@ -213,7 +215,7 @@ void ChannelProtocol::see(const PacketConnection& connection, std::uint64_t numb
   }
 }
 
-/// Data of the current slice that have come in from every sender.
+/// How much data of the current slice has come in from every sender.
 sim::Bytes ChannelProtocol::available() {
   sim::Bytes least{std::numeric_limits<std::int64_t>::max()};
   for (int i = 0; i < steps_.step().from.size(); ++i) {
@@ -235,7 +237,7 @@ std::string ChannelProtocol::why_waiting() const {
     what = flags_inside() && s.receives() ? fmt::format("polls for data from rank {}", s.from[0])
                                           : "is moving data, some of which never arrived";
   } else {
-    what = fmt::format("waits for {} slices to be acknowledged", open_);
+    what = fmt::format("waits for {} slices to be acknowledged", under_way_.used());
   }
   if (steps_.at_end()) {
     return fmt::format("rank {} channel {} after its last step: {}", setup_.rank, setup_.channel, what);

@@ -1,10 +1,11 @@
-// A channel's protocol: the interpreter's back end for packets. It carries one rank's one channel through its
-// steps, on one communication workgroup or what else moves data. With NCCL's Simple protocol: stream the
-// slice, fence and announce it once it is visible, give the slot back. With LL and LL128 data carry their
-// flags: pass on what has landed.
+// The protocol of a channel: the interpreter's back end for packets. It carries one channel of one rank
+// through its steps, on a communication workgroup or another data path. With NCCL's Simple protocol it
+// streams a slice, fences, announces the slice once it is visible, and gives the slot back. With LL and LL128
+// data carry their flags, so it passes on what has landed.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "gpu/copy/data_path.h"
 #include "gpu/gpu.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 #include "sim/trace.h"
 
 namespace infold::coll {
@@ -27,13 +29,16 @@ struct ProtocolContext {
   Tuning tuning;
   gpu::Encoding encoding;
   bool on_chip = false;       ///< receive buffers are in the accelerator, not in memory
-  sim::Time fence;            ///< between data's being visible and the flag that says so
+  sim::Time fence;            ///< time between data being visible and the flag that says so
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   std::vector<PacketConnection> connections;
   const Buffers* buffers = nullptr;
-  Values* values = nullptr;  ///< null: timing only
+  Values* values = nullptr;  ///< null if only timing is simulated
   sim::EventQueue* events = nullptr;
-  sim::TraceRecorder* trace = nullptr;  ///< null: tracing off
+  sim::TraceRecorder* trace = nullptr;  ///< null if tracing is off
+  std::size_t channels_left = 0;        ///< channels that are not done
+  std::uint64_t flags_under_way = 0;    ///< flags that were sent and not seen
+  std::function<void()> settled;        ///< called when nothing is left of either
 };
 
 class ProtocolOwner {
@@ -60,13 +65,14 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   bool done() const { return state_ == State::kDone; }
   int rank() const { return setup_.rank; }
   int channel() const { return setup_.channel; }
-  /// "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice at byte 0: waits for data from rank 2" or
-  /// empty.
+  /// For example "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice at byte 0: waits for data from
+  /// rank 2"; empty if it does not wait.
   std::string why_waiting() const;
-  /// How long it could not go on for want of data, a slot or acknowledgements; of a channel that is done.
+  /// How long it could not go on because data, a slot or acknowledgements were missing. Requires: the channel
+  /// is done.
   sim::Time waited() const { return waited_ + polled_; }
 
-  /// Signals: `arg` is connection · 2, plus 1 for a head flag.
+  /// The argument of signals is connection · 2, plus 1 for a head flag.
   static std::uint32_t tail_arg(std::uint32_t connection) { return connection * 2; }
   static std::uint32_t head_arg(std::uint32_t connection) { return connection * 2 + 1; }
 
@@ -79,14 +85,14 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   void step_ended(const Step& step);
 
  private:
-  /// Events of its own: the fence behind the slice of that cookie is through.
+  /// An event of its own: the fence behind the slice with that cookie is through.
   static constexpr std::uint32_t kFenced = 1U << 31;
   enum class State { kIdle, kWaiting, kMoving, kDraining, kDone };
   /// A slice on its way to one of its receivers, or to the output only.
   struct UnderWay {
     Slice slice;
-    int receiver = -1;         // which of the step's `to`; -1: none
-    std::uint64_t number = 0;  // on the connection to it
+    int receiver = -1;         // index in the step's `to`; -1 if it only goes to the output
+    std::uint64_t number = 0;  // the number of the slice on the connection to the receiver
   };
 
   void handle(std::uint32_t arg) override;
@@ -99,7 +105,6 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   void advance();
   void place_loads(gpu::Move& move, const Slice& slice);
   void place_store(gpu::Move& move, const UnderWay& to);
-  std::uint32_t open_slice(const UnderWay& slice);
   void close_slice(std::uint32_t cookie);
   void wait(State why);
   void stop_waiting();
@@ -108,11 +113,12 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   bool flags_inside() const { return context_.encoding.flags_inside; }
   /// Bytes from one slot of a buffer to the next.
   std::uint64_t slot_size() const;
-  /// A flag follows the slice when it is visible.
+  /// Whether a flag follows the slice when it is visible.
   bool is_announced(const UnderWay& slice) const {
     return slice.receiver >= 0 && !steps_.speaks_for_itself(steps_.steps()[slice.slice.step]);
   }
   void finish_if_drained();
+  void settle();
   net::NodeId gpu_of(int rank) const {
     return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]);
   }
@@ -127,10 +133,8 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   sim::Time waits_since_;
   sim::Time waited_;
   sim::Time polled_;
-  std::vector<UnderWay> under_way_;  // by cookie, reused
-  std::vector<std::uint32_t> free_cookies_;
+  sim::Pool<UnderWay> under_way_;  // slices begun and not yet complete, by cookie
   std::vector<gpu::Move> copies_;  // of the slice being begun, to all receivers but the first
-  std::uint32_t open_ = 0;         // slices begun and not yet complete
   sim::Time step_started_;
 };
 

@@ -5,7 +5,8 @@
 
 namespace infold::coll {
 
-/// The slots that the slice reads are those next to be taken: it is issued before any other is begun.
+/// The slots that the slice reads are the next to be taken, because it is issued before any other slice is
+/// begun.
 void ChannelProtocol::produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) {
   const UnderWay& moved = under_way_[cookie];
   const Step& s = steps_.steps()[moved.slice.step];

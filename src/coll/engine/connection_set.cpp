@@ -9,19 +9,22 @@
 namespace infold::coll {
 
 ConnectionSet::ConnectionSet(const ExecutorContext& context, ProtocolOwner& owner)
-    : program_(context.program), wiring_(program_) {
+    : program_(context.program), wiring_(program_), signals_(context.machine.signals()) {
   const bool at_ports = program_.engine == Engine::kAce;
-  context_ = {.tuning = program_.tuning,
-              .encoding = program_.encoding(),
-              .on_chip = at_ports,
-              // Engines signal the end of what they do; only a workgroup has to fence.
-              .fence = program_.engine == Engine::kSm ? context.machine.spec().gpu.fence : sim::Time{},
-              .gpus = context.gpus,
-              .connections = {},
-              .buffers = &context.buffers,
-              .values = context.values,
-              .events = &context.machine.events(),
-              .trace = context.trace};
+  context_ = {
+      .tuning = program_.tuning,
+      .encoding = program_.encoding(),
+      .on_chip = at_ports,
+      // Engines signal the end of what they do; only a workgroup has to fence.
+      .fence = program_.engine == Engine::kSm ? context.machine.spec().gpu.fence : sim::Time{},
+      .gpus = context.gpus,
+      .connections = {},
+      .buffers = &context.buffers,
+      .values = context.values,
+      .events = &context.machine.events(),
+      .trace = context.trace,
+      .channels_left = static_cast<std::size_t>(program_.ranks) * static_cast<std::size_t>(program_.channels),
+      .settled = [this] { release_flags(); }};
   context_.connections.reserve(wiring_.connections().size());
   for (std::uint32_t i = 0; i < wiring_.connections().size(); ++i)
     context_.connections.push_back(connect(context, i));
@@ -37,15 +40,28 @@ ConnectionSet::ConnectionSet(const ExecutorContext& context, ProtocolOwner& owne
     }
   }
   // The flags of a connection are watched by the channel at each of its ends.
-  gpu::SignalTable& signals = context.machine.signals();
+  std::uint16_t number = 0;
   for (const std::uint32_t index : wiring_.by_ends()) {
     const Wiring::Ends& ends = wiring_.connections()[index];
     PacketConnection& connection = context_.connections[index];
     ChannelProtocol& receiver = channel(ends.to, ends.channel);
     connection.receiver = &receiver;
-    connection.tail_flag = signals.add(receiver, ChannelProtocol::tail_arg(index), at_ports);
-    connection.head_flag =
-        signals.add(channel(ends.from, ends.channel), ChannelProtocol::head_arg(index), at_ports);
+    connection.tail_flag = signals_.add({&receiver, ChannelProtocol::tail_arg(index), number++, at_ports});
+    connection.head_flag = signals_.add(
+        {&channel(ends.from, ends.channel), ChannelProtocol::head_arg(index), number++, at_ports});
+  }
+}
+
+/// A collective that was broken off may have flags under way: their signals are not used again.
+ConnectionSet::~ConnectionSet() {
+  if (has_flags_ && context_.flags_under_way == 0) release_flags();
+}
+
+void ConnectionSet::release_flags() {
+  has_flags_ = false;
+  for (const PacketConnection& c : context_.connections) {
+    signals_.remove(c.tail_flag);
+    signals_.remove(c.head_flag);
   }
 }
 
@@ -55,8 +71,9 @@ PacketConnection ConnectionSet::connect(const ExecutorContext& context, std::uin
   c.from = ends.from;
   c.to = ends.to;
   const gpu::Encoding encoding = program_.encoding();
-  // Buffers are allocated one by one, so at which link one begins is up to chance. (Side by side they would
-  // all begin at the same few, as their size is often a multiple of all links' blocks.)
+  // Buffers are allocated one by one, so the link at which one begins is random. (If they lay side by side,
+  // all would begin at the same few links, because their size is often a multiple of the blocks of all
+  // links.)
   const auto size =
       static_cast<std::uint64_t>(round_up(encoding.wire(program_.tuning.buffer).count(), kVector));
   const auto block = static_cast<std::uint64_t>(context.machine.spec().fabric.interleave_block.count());

@@ -16,6 +16,7 @@ class ConnectionSet {
  public:
   /// `context` and `owner` must outlive it.
   ConnectionSet(const ExecutorContext& context, ProtocolOwner& owner);
+  ~ConnectionSet();
   ConnectionSet(const ConnectionSet&) = delete;
   ConnectionSet& operator=(const ConnectionSet&) = delete;
 
@@ -29,12 +30,15 @@ class ConnectionSet {
   std::vector<std::string> who_waits() const;
 
  private:
+  void release_flags();
   PacketConnection connect(const ExecutorContext& context, std::uint32_t index) const;
 
   const Program& program_;
   Wiring wiring_;
+  gpu::SignalTable& signals_;
+  bool has_flags_ = true;
   ProtocolContext context_;
-  std::vector<std::unique_ptr<ChannelProtocol>> channels_;  // rank · channels + channel
+  std::vector<std::unique_ptr<ChannelProtocol>> channels_;  // indexed by rank · channels + channel
 };
 
 }  // namespace infold::coll

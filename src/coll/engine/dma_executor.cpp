@@ -1,4 +1,5 @@
-// A path a channel: its engine to begin with, its stream of adding kernels, its room for sums.
+// Each channel has a path: the engine that it begins with, its stream of adding kernels, and its room for
+// sums.
 #include "coll/engine/dma_executor.h"
 
 #include "coll/program/chunking.h"

@@ -1,5 +1,5 @@
-// Copy engines as an executor: they move all data; kernels that hold SMs only while they add do the
-// additions.
+// Copy engines as an executor: they move all data, and short kernels, which hold SMs only while they add, do
+// the additions.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class DmaExecutor final : public EngineExecutor {
 
  private:
   gpu::DataPath& take_path(int rank, int channel) override;
-  /// Paths keep what they have until the executor ends: the channel may be done inside one's own call.
+  /// Paths are kept until the executor ends, because a channel may end inside a call of its own path.
   void release_path(int, int) override {}
 
   std::vector<std::unique_ptr<gpu::DmaPath>> paths_;

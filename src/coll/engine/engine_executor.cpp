@@ -1,4 +1,4 @@
-// Turns of ranks at engines that hold no SM.
+// When ranks begin and end on engines that hold no SM.
 #include "coll/engine/engine_executor.h"
 
 namespace infold::coll {

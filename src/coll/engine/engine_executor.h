@@ -1,5 +1,5 @@
-// What executors have in common that hold no SM: a rank's channels begin when its stream has come to the
-// collective and the engine is told, and the stream goes on when all of them are through.
+// The common part of executors that hold no SM: the channels of a rank begin when its stream has reached the
+// collective and the engine has started, and the stream goes on when all of them are through.
 #pragma once
 
 #include <vector>
@@ -17,13 +17,13 @@ class EngineExecutor : public Executor, public ProtocolOwner, public sim::Handle
   std::vector<std::string> who_waits() const override { return connection_set_.who_waits(); }
 
  protected:
-  /// `start`: from a stream's coming to the collective to the engine's beginning.
+  /// `start` is the time from the moment a stream reaches the collective until the engine begins.
   EngineExecutor(ExecutorContext context, sim::Time start);
 
   const ExecutorContext& context() const { return context_; }
 
  private:
-  /// What moves the data of a rank's channel, from its start to its end.
+  /// The data path of a rank's channel, from its start to its end.
   virtual gpu::DataPath& take_path(int rank, int channel) = 0;
   virtual void release_path(int rank, int channel) = 0;
 

@@ -20,6 +20,8 @@ Execution::Execution(gpu::Machine& machine, const Program& program, std::vector<
     own_buffers_ = std::make_unique<Buffers>(machine, gpus_, buffers_for(program));
     options_.buffers = own_buffers_.get();
   }
+  // What ran before on an idle network makes no difference.
+  if (machine.network().quiet()) machine.network().start_anew();
   executor_ = make_executor({.machine = machine_,
                              .program = program_,
                              .gpus = gpus_,

@@ -1,4 +1,4 @@
-// One collective on a machine: its program, who carries it out, and when each rank was done.
+// One collective on a machine: its program, the executor that carries it out, and when each rank was done.
 #pragma once
 
 #include <functional>
@@ -14,30 +14,30 @@
 
 namespace infold::coll {
 
-/// The memory that a program's ranks work on.
+/// The memory that the ranks of a program work on.
 Buffers::Sizes buffers_for(const Program& program);
 
 class Execution {
  public:
   struct Options {
-    Values* values = nullptr;             ///< null: timing only; requires a functional machine otherwise
-    sim::TraceRecorder* trace = nullptr;  ///< null: tracing off
+    Values* values = nullptr;  ///< null if only timing is simulated; otherwise requires a functional machine
+    sim::TraceRecorder* trace = nullptr;  ///< null if tracing is off
     std::function<void(int rank, sim::Time at)> rank_done;
-    Buffers* buffers = nullptr;  ///< null: memory of its own
-    std::size_t stream = 0;      ///< which of its GPUs' communication streams; those run side by side
+    Buffers* buffers = nullptr;  ///< null means memory of its own
+    std::size_t stream = 0;      ///< which of the communication streams of its GPUs; these run side by side
   };
   /// `program` and `machine` must outlive it; `gpus[r]` is rank r's GPU.
   Execution(gpu::Machine& machine, const Program& program, std::vector<int> gpus, Options options);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// The host has enqueued the collective on this rank's stream at `at`: it starts when the stream has come
-  /// to it and what carries it out is free.
+  /// The host has enqueued the collective on this rank's stream at `at`. It starts when the stream has
+  /// reached it and the executor is free.
   void enqueue(int rank, sim::Time at) { executor_->enqueue(rank, at); }
 
   bool done() const { return ranks_done_ == program_.ranks; }
   sim::Time finished(int rank) const { return finished_[static_cast<std::size_t>(rank)]; }
-  /// Of the ranks that are done.
+  /// Covers the ranks that are done.
   Residency residency() const { return executor_->residency(); }
   std::vector<std::string> who_waits() const { return executor_->who_waits(); }
 

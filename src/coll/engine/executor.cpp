@@ -5,9 +5,9 @@
 
 #include "coll/engine/ace_executor.h"
 #include "coll/engine/dma_executor.h"
-#include "coll/engine/in_network_executor.h"
-#include "coll/engine/nvls_executor.h"
 #include "coll/engine/sm_executor.h"
+#include "coll/in_network/in_network_executor.h"
+#include "coll/in_network/nvls_executor.h"
 #include "sim/check.h"
 
 namespace infold::coll {
@@ -39,7 +39,7 @@ std::unique_ptr<Executor> make_executor(ExecutorContext context) {
     case Engine::kCollectiveEngine:
       return std::make_unique<InNetworkExecutor>(std::move(context));
   }
-  INFOLD_CHECK(false, "a program runs on an engine that there is (study::refuse)");
+  INFOLD_CHECK(false, "make_executor knows every engine");
   return nullptr;
 }
 

@@ -1,5 +1,5 @@
-// An executor is who carries out one program on the GPUs of its ranks: SM workgroups, or another engine.
-// Execution picks it by the program's engine; whoever runs a collective sees only the Execution.
+// An executor carries out one program on the GPUs of its ranks, with SM workgroups or with another engine.
+// Execution picks it by the program's engine; the user of a collective sees only the Execution.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace infold::coll {
 
-/// How workgroups spent the time in which they held an SM, all together.
+/// How the workgroups together spent the time in which they held an SM.
 struct Residency {
   sim::Time resident;
-  sim::Time waiting;  ///< for data, for room, for acknowledgements
+  sim::Time waiting;  ///< time spent waiting for data, for room or for acknowledgements
 
   Residency& operator+=(const Residency& o) {
     resident += o.resident;
@@ -27,21 +27,21 @@ struct Residency {
   }
 };
 
-/// What an executor works on. All that is referred to outlives the executor.
+/// What an executor works on. Everything that it refers to outlives the executor.
 struct ExecutorContext {
   gpu::Machine& machine;
   const Program& program;
   const std::vector<int>& gpus;  ///< rank r is GPU gpus[r]
   Buffers& buffers;
-  Values* values = nullptr;                     ///< null: timing only
-  sim::TraceRecorder* trace = nullptr;          ///< null: tracing off
-  std::size_t stream = 0;                       ///< which of its GPUs' communication streams
-  std::function<void(int rank)> rank_finished;  ///< to be called once a rank, when it is through
+  Values* values = nullptr;                     ///< null if only timing is simulated
+  sim::TraceRecorder* trace = nullptr;          ///< null if tracing is off
+  std::size_t stream = 0;                       ///< which of the communication streams of its GPUs
+  std::function<void(int rank)> rank_finished;  ///< to be called once per rank, when it is through
 
   gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
-  /// Puts work that takes no SM on a rank's stream: an engine does it, from its begin to engine_done.
+  /// Puts work that takes no SM on a rank's stream; an engine does it, from begin to engine_done.
   void enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const;
-  /// A track at a rank's GPU, with the stream's number where it is not the first. Requires: trace.
+  /// A track at a rank's GPU. It has the stream's number unless that is the first. Requires: trace.
   sim::TraceRecorder::TrackId trace_track(int rank, const std::string& label) const;
 };
 
@@ -50,7 +50,7 @@ class Executor {
   virtual ~Executor() = default;
   /// The host has enqueued the collective on this rank's stream at `at`, now or later.
   virtual void enqueue(int rank, sim::Time at) = 0;
-  /// Of the workgroups that are done.
+  /// Covers the workgroups that are done.
   virtual Residency residency() const = 0;
   virtual std::vector<std::string> who_waits() const = 0;
 };

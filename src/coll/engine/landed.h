@@ -1,5 +1,5 @@
-// Which bytes of a buffer slot have landed. Packets take different links and overtake each other; a reader
-// goes from the front, so what counts is how far everything is there.
+// Which bytes of a buffer slot have landed. Packets take different links and overtake each other. A reader
+// goes from the front, so what counts is up to where everything is there.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ class Landed {
       ahead_.insert(std::ranges::upper_bound(ahead_, begin, {}, &Piece::begin), {begin, end});
       return;
     }
-    // It may close the gap to pieces that came early. There are as many as there are links, a few.
+    // The piece may close the gap to pieces that came early. There are only a few of these, as many as there
+    // are links.
     std::size_t joined = 0;
     for (; joined < ahead_.size() && ahead_[joined].begin == end; ++joined) end = ahead_[joined].end;
     ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(joined));

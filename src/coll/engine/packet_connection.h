@@ -1,5 +1,5 @@
-// A connection as the simulation of packets has it: where its buffer lies, which signals are its flags, and
-// what has landed in its slots.
+// A connection in the simulation of packets: where its buffer lies, which signals are its flags, and what has
+// landed in its slots.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace infold::coll {
 class ChannelProtocol;
 
 struct PacketConnection : Connection {
-  std::uint64_t address = 0;  ///< of the buffer, for the spread over links
-  std::uint64_t buffer = 0;   ///< the same in the receiver's memory
+  std::uint64_t address = 0;  ///< address of the buffer, which selects the links
+  std::uint64_t buffer = 0;   ///< address of the buffer in the receiver's memory
   gpu::SignalId tail_flag = 0;
   gpu::SignalId head_flag = 0;
   ChannelProtocol* receiver = nullptr;

@@ -1,4 +1,5 @@
-// SM workgroups as an executor: a kernel on each rank's GPU, one workgroup a channel, each owning its SM.
+// SM workgroups as an executor: there is a kernel on each rank's GPU with one workgroup per channel, each of
+// which owns its SM.
 #pragma once
 
 #include <vector>
@@ -13,13 +14,13 @@ class SmExecutor final : public Executor, public ProtocolOwner, public sim::Hand
  public:
   explicit SmExecutor(ExecutorContext context);
 
-  /// A rank's kernel starts when the stream has come to it and SMs are free.
+  /// A rank's kernel starts when the stream has reached it and SMs are free.
   void enqueue(int rank, sim::Time at) override;
   Residency residency() const override { return residency_; }
   std::vector<std::string> who_waits() const override { return connection_set_.who_waits(); }
 
  private:
-  /// A rank's kernel: one workgroup a channel.
+  /// The kernel of a rank, with one workgroup per channel.
   class RankKernel final : public gpu::Work {
    public:
     RankKernel(SmExecutor& owner, int rank) : owner_(owner), rank_(rank) {}
@@ -45,7 +46,7 @@ class SmExecutor final : public Executor, public ProtocolOwner, public sim::Hand
 
   ExecutorContext context_;
   ConnectionSet connection_set_;
-  std::vector<Workgroup> workgroups_;  // rank · channels + channel
+  std::vector<Workgroup> workgroups_;  // indexed by rank · channels + channel
   std::vector<RankKernel> kernels_;
   Residency residency_;
 };

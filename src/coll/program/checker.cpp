@@ -1,4 +1,5 @@
-// Whether a program's outcome, found by carrying it out on symbols, is what its collective promises.
+// Checks whether the outcome of a program, found by carrying it out on symbols, is what its collective
+// promises.
 #include "coll/program/checker.h"
 
 #include <fmt/format.h>
@@ -31,6 +32,8 @@ class OutcomeCheck {
   std::optional<Flaw> wrong_output() {
     for (int rank = 0; rank < program_.ranks; ++rank) {
       if (program_.collective == Collective::kReduce && rank != program_.root) continue;
+      if (program_.collective == Collective::kSend && rank != receiver_of(program_.root, program_.ranks))
+        continue;
       for (std::int64_t at = 0; at < sizes_.output.count();) {
         const Run right = expected(rank, at);
         const auto cell = run_.memory(rank).read(at, right.bytes);
@@ -44,7 +47,8 @@ class OutcomeCheck {
   }
 
  private:
-  /// What must stand at a byte of a rank's output; as far as it goes on the same way.
+  /// What must stand at a byte of a rank's output. The run ends where the same no longer holds for the bytes
+  /// behind it.
   Run expected(int rank, std::int64_t at) {
     const std::int64_t share = program_.bytes.count() / program_.ranks;
     const auto whose = static_cast<int>(share == 0 ? 0 : at / share);
@@ -55,7 +59,11 @@ class OutcomeCheck {
       case Collective::kReduceScatter:
         return {sizes_.output.count() - at, share * rank + at, sets_.all(program_.ranks), true};
       case Collective::kBroadcast:
+      case Collective::kSend:
         return {sizes_.output.count() - at, at, sets_.only(program_.root), false};
+      case Collective::kSendRecv:
+        return {sizes_.output.count() - at, at, sets_.only((rank + program_.ranks - 1) % program_.ranks),
+                false};
       case Collective::kAllGather:
         return {share - at % share, at % share, sets_.only(whose), false};
       case Collective::kAllToAll:

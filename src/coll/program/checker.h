@@ -11,16 +11,17 @@
 namespace infold::coll {
 
 struct Flaw {
-  int rank = -1;     ///< -1: the program as a whole
-  int channel = -1;  ///< -1: the rank as a whole
-  int step = -1;     ///< counted from 0; -1: the channel as a whole
+  int rank = -1;     ///< -1 means the program as a whole
+  int channel = -1;  ///< -1 means the rank as a whole
+  int step = -1;     ///< counted from 0; -1 means the channel as a whole
   std::string what;
 };
-/// "rank 3 channel 0 step 2 of 14 (recv-reduce-send): counts rank 1 twice"
+/// For example "rank 3 channel 0 step 2 of 14 (recv-reduce-send): counts rank 1 twice".
 std::string to_string(const Flaw& flaw, const Program& program);
 
-/// The first flaw: a step that makes no sense, a send or receive without its counterpart, a cyclic wait, a
-/// contribution that is missing, counted twice or put in the wrong place, an average not divided once.
+/// Finds the first flaw: a step that makes no sense, a send or receive without its counterpart, a cyclic
+/// wait, a contribution that is missing, counted twice or put in the wrong place, or an average that is not
+/// divided exactly once.
 std::optional<Flaw> find_flaw(const Program& program);
 
 }  // namespace infold::coll

@@ -17,7 +17,9 @@ enum class Collective : std::uint8_t {
   kBroadcast,
   kReduce,
   kAllToAll,
-  kBarrier
+  kBarrier,
+  kSend,
+  kSendRecv
 };
 
 inline constexpr std::array kCollectiveNames = {
@@ -28,20 +30,26 @@ inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kReduce, "reduce", "the root gets the reduction of all ranks' vectors"},
     sim::Named{Collective::kAllToAll, "all_to_all", "every rank gets a share of every rank's vector"},
     sim::Named{Collective::kBarrier, "barrier", "no rank ends before all have begun; moves no data"},
+    sim::Named{Collective::kSend, "send", "the rank behind the root gets the root's vector"},
+    sim::Named{Collective::kSendRecv, "sendrecv", "every rank gets the vector of the rank before it"},
 };
 constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
   return kCollectiveNames;
 }
 
-/// Several inputs become one: an operator has a meaning.
+/// Whether several inputs become one, so that an operator has a meaning.
 constexpr bool reduces(Collective c) {
   return c == Collective::kAllReduce || c == Collective::kReduceScatter || c == Collective::kReduce;
 }
-/// One rank differs from the others.
+/// Whether one rank differs from the others.
 constexpr bool has_root(Collective c) {
-  return c == Collective::kBroadcast || c == Collective::kReduce;
+  return c == Collective::kBroadcast || c == Collective::kReduce || c == Collective::kSend;
 }
-/// The message is made of one share a rank, so its size is a multiple of the number of ranks.
+/// Who gets what the root sends.
+constexpr int receiver_of(int root, int ranks) {
+  return (root + 1) % ranks;
+}
+/// Whether the message is made of one share per rank, so that its size is a multiple of the number of ranks.
 constexpr bool has_shares(Collective c) {
   return c == Collective::kReduceScatter || c == Collective::kAllGather || c == Collective::kAllToAll;
 }
@@ -57,6 +65,8 @@ constexpr BufferSizes buffer_sizes(Collective c, sim::Bytes bytes, int ranks) {
     case Collective::kBroadcast:
     case Collective::kReduce:
     case Collective::kAllToAll:
+    case Collective::kSend:
+    case Collective::kSendRecv:
       return {bytes, bytes};
     case Collective::kReduceScatter:
       return {bytes, bytes / ranks};
@@ -68,7 +78,8 @@ constexpr BufferSizes buffer_sizes(Collective c, sim::Bytes bytes, int ranks) {
   return {};
 }
 
-/// busbw = algbw times this: the share of the vector that must cross a rank's link, as nccl-tests counts.
+/// busbw is algbw times this factor: the share of the vector that must cross a rank's link, as nccl-tests
+/// counts.
 constexpr double bus_factor(Collective c, int ranks) {
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   switch (c) {
@@ -80,6 +91,8 @@ constexpr double bus_factor(Collective c, int ranks) {
       return others;
     case Collective::kBroadcast:
     case Collective::kReduce:
+    case Collective::kSend:
+    case Collective::kSendRecv:
       return ranks > 1 ? 1 : 0;
     case Collective::kBarrier:
       return 0;

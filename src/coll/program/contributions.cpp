@@ -91,7 +91,8 @@ std::optional<FoldFlaw> fold_runs(RankSets& sets, Runs& into, const Runs& with) 
 void Memory::write(std::int64_t at, const Runs& runs, int channel) {
   for (const Run& run : runs) {
     clear(at, run.bytes);
-    // Joined with what lies before it, so that memory has few cells however small the steps are.
+    // The new cell is joined with the one before it, so that memory has few cells however small the steps
+    // are.
     auto next = cells_.lower_bound(at);
     if (next != cells_.begin()) {
       auto& [begin, before] = *std::prev(next);

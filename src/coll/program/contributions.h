@@ -21,7 +21,7 @@ class RankSets {
   Id unite(Id a, Id b);
   bool overlap(Id a, Id b) const;
   bool contains(Id set, int rank) const;
-  /// A rank of both, or of `a` and not of `b`; -1 if there is none.
+  /// Returns a rank that is in both sets, or one that is in `a` and not in `b`; -1 if there is none.
   int first_of_both(Id a, Id b) const;
   int first_missing(Id a, Id b) const;
 
@@ -34,14 +34,14 @@ class RankSets {
   std::map<std::pair<Id, Id>, Id> unions_;
 };
 
-/// A run of bytes of which the same is true.
+/// A run of bytes for which the same holds.
 struct Run {
   std::int64_t bytes = 0;
-  std::int64_t place = 0;  ///< of its first byte in the inputs
-  RankSets::Id who = 0;    ///< whose inputs are folded into it
-  bool finished = false;   ///< marked complete (an average was divided)
+  std::int64_t place = 0;  ///< the place of its first byte in the inputs
+  RankSets::Id who = 0;    ///< the ranks whose inputs are folded into it
+  bool finished = false;   ///< it is marked as complete (an average was divided)
 
-  /// Its part from `from` on, `n` bytes long.
+  /// The part of it that begins at `from` and is `n` bytes long.
   Run cut(std::int64_t from, std::int64_t n) const { return {n, place + from, who, finished}; }
   bool goes_on_as(const Run& next) const {
     return place + bytes == next.place && who == next.who && finished == next.finished;
@@ -49,16 +49,16 @@ struct Run {
 };
 using Runs = std::vector<Run>;
 
-/// Adds a run, joined with the last where it goes on as that.
+/// Adds a run, and joins it with the last one if it continues that.
 void append(Runs& runs, const Run& run);
 
-/// Why two values can not be folded.
+/// The reason why two values cannot be folded.
 struct FoldFlaw {
   enum Kind { kPlaces, kTwice, kFinished } kind;
   Run one;
   Run other;
 };
-/// Folds `with` into `into`. Requires: as many bytes.
+/// Folds `with` into `into`. Requires: both have the same number of bytes.
 std::optional<FoldFlaw> fold_runs(RankSets& sets, Runs& into, const Runs& with);
 
 /// A rank's output and scratch memory.
@@ -66,12 +66,12 @@ class Memory {
  public:
   struct Cell {
     Run run;
-    int channel = 0;  ///< that wrote it
+    int channel = 0;  ///< the channel that wrote it
   };
   void write(std::int64_t at, const Runs& runs, int channel);
   /// The first byte of [at, at + bytes) that was written; -1 if none was.
   std::int64_t first_written(std::int64_t at, std::int64_t bytes) const;
-  /// The cell at a byte: its part from there to its end or to `bytes`; nothing where nothing was written.
+  /// The cell at a byte, from there to its end or to `bytes`; nothing where nothing was written.
   std::optional<Cell> read(std::int64_t at, std::int64_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// Who carries out a rank's steps: which hardware of the GPU moves the data and folds them.
+// The engines that can carry out a rank's steps: which hardware of the GPU moves the data and folds them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Comparing the ranks' steps, and turning peers into who stands for them.
+// Compares the steps of the ranks, and replaces peers by the ranks that represent them.
 #include "coll/program/fold.h"
 
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace infold::coll {
 
 namespace {
 
-/// How far behind a rank its peers are, going round.
+/// The distances from a rank back to its peers, going round the circle of ranks.
 Peers turned(const Peers& peers, int rank, int ranks) {
   Peers out;
   for (const int p : peers) out.add((p - rank + ranks) % ranks);
   return out;
 }
 
-/// A step as its rank sees it, but for where in memory and how much: what must be the same on all.
+/// What must be the same on all ranks: a step as its rank sees it, without its place in memory and its size.
 Step kind_of(Step s, int rank, int ranks) {
   s.from = turned(s.from, rank, ranks);
   s.to = turned(s.to, rank, ranks);

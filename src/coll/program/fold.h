@@ -1,4 +1,5 @@
-// Where every rank does the same as every other, only turned round, as in a ring, a few can stand for all.
+// If every rank does the same as every other, only turned round, as in a ring, then a few ranks can represent
+// all.
 #pragma once
 
 #include <optional>
@@ -7,11 +8,11 @@
 
 namespace infold::coll {
 
-/// The program as the first `ranks` of its ranks carry it out, rank r standing for r + ranks, r + 2 · ranks
-/// and so on: each sends to, and receives from, who stands for its peers. A step moves the mean of what it
-/// moves on each rank, which differs by a little at the end of a message. None where ranks do different
-/// things, or where a rank would have to send to itself. Its results are of no use, but its times are, if
-/// ranks are also alike to the fabric.
+/// The program as its first `ranks` ranks carry it out, where rank r represents r + ranks, r + 2 · ranks and
+/// so on: each sends to, and receives from, the ranks that represent its peers. A step moves the mean of what
+/// it moves on each rank, which differs by a little at the end of a message. There is none if ranks do
+/// different things, or if a rank would have to send to itself. The values that it computes are of no use,
+/// but its times are, if ranks are also alike to the fabric.
 std::optional<Program> folded(const Program& program, int ranks);
 
 }  // namespace infold::coll

@@ -1,4 +1,4 @@
-// Names of steps, for people.
+// Names of steps, as messages print them.
 #include "coll/program/program.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A program: what an algorithm tells every rank to do, as data. Per rank and channel a list of steps;
-// each channel of a rank runs on a workgroup of its own, one step after the other.
+// A program is what an algorithm tells every rank to do, as data. It has a list of steps per rank and
+// channel; each channel of a rank runs on a workgroup of its own, one step after the other.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@
 
 namespace infold::coll {
 
-/// The ranks that one step receives from or sends to, in order. As many as a workgroup can serve at once,
-/// NCCL's limit: a thread holds a register for every stream it folds and an address for every one it stores.
+/// The ranks that one step receives from or sends to, in order. There are as many as a workgroup can serve at
+/// once, which is NCCL's limit: a thread holds a register for every stream it folds and an address for every
+/// one it stores.
 class Peers {
  public:
   static constexpr int kMost = 7;
@@ -48,16 +49,16 @@ class Peers {
 enum class NetOp : std::uint8_t { kNone, kMeet, kReduceWrite, kLoadReduce, kMulticast };
 inline constexpr std::array kNetOpNames = {
     sim::Named{NetOp::kNone, "none", "nothing"},
-    sim::Named{NetOp::kMeet, "meet", "nobody goes on before all have come; moves no data"},
+    sim::Named{NetOp::kMeet, "meet", "no rank goes on before all have come; moves no data"},
     sim::Named{NetOp::kReduceWrite, "reduce-write", "every rank pushes its input; outputs get the sum"},
-    sim::Named{NetOp::kLoadReduce, "load-reduce", "who is home of a part asks for its sum; outputs get it"},
+    sim::Named{NetOp::kLoadReduce, "load-reduce", "the home rank of a part asks for its sum; outputs get it"},
     sim::Named{NetOp::kMulticast, "multicast", "input is stored in all outputs"},
 };
 constexpr std::span<const sim::Named<NetOp>> names_of(NetOp) {
   return kNetOpNames;
 }
 
-/// Whose output gets a sum, or whose input is multicast.
+/// The ranks whose output gets a sum, or whose input is multicast.
 enum class NetWho : std::uint8_t { kAll, kRoot, kOwner };
 inline constexpr std::array kNetWhoNames = {
     sim::Named{NetWho::kAll, "all", "every rank's"},
@@ -68,9 +69,9 @@ constexpr std::span<const sim::Named<NetWho>> names_of(NetWho) {
   return kNetWhoNames;
 }
 
-/// One step. Its value is the fold of what arrives from each of `from`, of this rank's input where it uses
-/// that, and of what it holds from earlier steps where it uses that; it goes to the output, to each of `to`,
-/// or both. Without bytes it is a mere flag: a signal, a wait.
+/// One step. Its value is the fold of what arrives from each of `from`, of this rank's input if `uses_input`
+/// is set, and of what it holds from earlier steps if `uses_held` is set. The value goes to the output, to
+/// each of `to`, or both. A step without bytes is only a flag: a signal or a wait.
 struct Step {
   Peers from;
   Peers to;
@@ -79,28 +80,30 @@ struct Step {
   bool writes_output = false;
   bool finishes = false;  ///< the value is complete: an average is divided here
   bool lands = false;     ///< stored straight into the receivers' output memory, at `output_offset`
-  bool landed = false;    ///< what arrives was stored there by its sender: only the flag is waited for
+  bool landed = false;    ///< what arrives was stored there by its sender, so only the flag is waited for
   sim::Bytes bytes;
   sim::Bytes input_offset;
   sim::Bytes held_offset;
   sim::Bytes output_offset;  ///< beyond the output lies the program's scratch memory
-  sim::Bytes stride;         ///< in-network, kOwner: from one rank's share to the next in the longer vector
+  sim::Bytes
+      stride;  ///< in-network, kOwner: the distance from one rank's share to the next in the longer vector
   NetOp net = NetOp::kNone;
   NetWho who = NetWho::kAll;
-  sim::Bytes stage;  ///< in-network, on SMs: by way of a registered buffer, so much of a part at a time
+  sim::Bytes stage;  ///< in-network, on SMs: how much of a part passes through a registered buffer at a time
 
   bool receives() const { return !from.empty(); }
   bool sends() const { return !to.empty(); }
-  /// Nothing passes through the workgroup: it waits for flags, or sets them.
+  /// Whether nothing passes through the workgroup: it only waits for flags, or sets them.
   bool only_flags() const { return bytes == sim::Bytes{} || landed; }
   bool in_network() const { return net != NetOp::kNone; }
   int loads() const { return landed ? 0 : from.size() + int{uses_input} + int{uses_held}; }
   bool operator==(const Step&) const = default;
 };
 
-/// "send", "recv-reduce-send", "recv-copy-send", "copy", "signal", "wait", ...
+/// For example "send", "recv-reduce-send", "recv-copy-send", "copy", "signal" or "wait".
 std::string name_of(const Step& step);
-/// "rank 3 channel 0 step 2 of 14 (recv-reduce-send)"; steps are counted from 0 here, from 1 there.
+/// For example "rank 3 channel 0 step 2 of 14 (recv-reduce-send)". `step` counts from 0, the text counts
+/// from 1.
 std::string place_of(int rank, int channel, const std::vector<Step>& steps, std::size_t step);
 
 struct Program {
@@ -108,22 +111,23 @@ struct Program {
   sim::Bytes bytes;
   int ranks = 0;
   int channels = 0;
-  Engine engine = Engine::kSm;  ///< who carries it out
-  int root = 0;                 ///< of a broadcast or a reduction to one rank
+  Engine engine = Engine::kSm;  ///< what carries it out
+  int root = 0;                 ///< the root of a broadcast or of a reduction to one rank
   sim::Bytes scratch;           ///< memory that each rank needs beyond its output
-  Tuning tuning;  ///< it was compiled for: how steps are cut into slices, and how many fit a buffer
-  std::vector<std::vector<Step>> lists;  ///< rank · channels + channel
+  Tuning tuning;  ///< what it was compiled for: how steps are cut into slices, and how many fit a buffer
+  std::vector<std::vector<Step>> lists;  ///< indexed by rank · channels + channel
 
-  /// How data lie in receive buffers.
+  /// How data lie in the receive buffers.
   gpu::Encoding encoding() const {
     return engine == Engine::kAce ? at_ports() : encoding_of(tuning.protocol);
   }
-  /// Its switches must be able to reduce. A program without steps is one too if its engine serves no other.
+  /// Whether its switches must be able to reduce. This also holds for a program without steps if its engine
+  /// serves no other kind.
   bool in_network() const {
     if (engine == Engine::kCollectiveEngine) return true;
     return std::ranges::any_of(lists, [](const auto& l) { return !l.empty() && l.front().in_network(); });
   }
-  /// SMs that it holds on each GPU.
+  /// The number of SMs that it holds on each GPU.
   int sms() const { return engine == Engine::kSm ? channels : 0; }
   std::vector<Step>& steps(int rank, int channel) { return lists[index(rank, channel)]; }
   const std::vector<Step>& steps(int rank, int channel) const { return lists[index(rank, channel)]; }

@@ -1,4 +1,4 @@
-// One step at a time.
+// Checks one step at a time.
 #include "coll/program/step_check.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ std::string wrong_peers(const Peers& peers, int self, int ranks, const char* ver
 }
 
 std::string beyond(const char* what, sim::Bytes begin, sim::Bytes bytes, sim::Bytes size) {
-  // Not begin + bytes: what a file says may be so large that the sum has no room.
+  // The sum begin + bytes is avoided, because a file may hold numbers so large that it would overflow.
   if (begin >= sim::Bytes{} && begin <= size && bytes <= size - begin) return {};
   return fmt::format("{} bytes from byte {} on, and there are {}", what, begin.count(), size.count());
 }
@@ -31,7 +31,7 @@ std::string wrong_flags(const Step& s) {
   if (s.landed &&
       (!s.receives() || s.sends() || s.uses_input || s.uses_held || s.writes_output || s.finishes))
     return "waits for what lands in its output, and can do nothing else";
-  if (s.lands && !s.sends()) return "puts data into outputs of nobody";
+  if (s.lands && !s.sends()) return "puts data into outputs, but names no rank";
   if (s.bytes == sim::Bytes{}) {
     const bool data = s.uses_input || s.uses_held || s.writes_output || s.finishes || s.lands || s.landed;
     return data ? "has no bytes to work on" : "";
@@ -42,7 +42,7 @@ std::string wrong_flags(const Step& s) {
 
 std::string wrong_in_network(const Step& s, const Program& p, const BufferSizes& sizes) {
   if (s.receives() || s.sends() || s.uses_held || s.lands || s.landed)
-    return "is done by switches, and can not send or receive as well";
+    return "is done by switches, and cannot send or receive as well";
   if (s.net == NetOp::kMeet) return s.bytes == sim::Bytes{} ? "" : "only meets, and moves no bytes";
   if (p.engine == Engine::kSm && s.net == NetOp::kReduceWrite) return "is pushed, which no SM does";
   if (s.stage.count() % kVector != 0) return "is staged in chunks that cut an access in two";

@@ -1,4 +1,5 @@
-// Whether each step makes sense by itself: peers that exist, memory that is there. Internal to coll/.
+// Checks whether each step makes sense by itself: its peers exist, and its memory is there. Internal to
+// coll/.
 #pragma once
 
 #include <optional>

@@ -9,8 +9,9 @@
 // flags pass at once. With LL and LL128 data carry their flags: they are not announced, the receiver sees
 // them.
 //
-// Not here: steps done by switches (Step::in_network), in which all ranks act together. For packets those are
-// coll/engine/in_network_executor and nvls_workgroup, with waits of their own.
+// Steps that switches do (Step::in_network) are not interpreted here, because in those all ranks act
+// together. For packets they are in coll/in_network/in_network_executor and nvls_workgroup, which have waits
+// of their own.
 #pragma once
 
 #include <concepts>
@@ -27,10 +28,10 @@
 
 namespace infold::coll {
 
-/// Which bytes of which step.
+/// Names a range of bytes of one step.
 struct Slice {
   std::uint32_t step = 0;
-  sim::Bytes begin;  ///< within the step
+  sim::Bytes begin;  ///< the offset within the step
   sim::Bytes bytes;
 };
 
@@ -38,38 +39,39 @@ struct Slice {
 struct Wait {
   enum class What : std::uint8_t { kData, kSlot };
   What what = What::kData;
-  int rank = 0;  ///< whose data, or the one to free a slot
+  int rank = 0;  ///< the rank whose data are missing, or that has to free a slot
 
   bool operator==(const Wait&) const = default;
 };
 
-/// What a back end does for the interpreter. C: its connections.
+/// What a back end does for the interpreter. C is the type of its connections.
 template <class B, class C>
 concept StepBackend = std::derived_from<C, Connection> &&
     requires(B& b, C& connection, const Slice& slice, const Step& step, std::uint64_t number) {
-  /// What moves the data polls for flags inside them by itself, so such a slice begins before they came.
+  /// Whether what moves the data also polls for the flags inside them, so that such a slice begins before
+  /// they have come.
   { B::kMovesPoll } -> std::convertible_to<bool>;
-  /// Begins to move a slice; it is the `newest()` of every connection that it goes out on. The back end
+  /// Begins to move a slice, which is the `newest()` of every connection that it goes out on. The back end
   /// then calls `taken` once, when all of it has been read, and `complete` for every receiver.
   b.begin(slice);
-  /// A slice of which nothing moves passes; the flags follow at once.
+  /// Passes a slice that moves no data; its flags follow at once.
   b.pass(slice);
-  /// Tells the receiver that slice `number` and all before are there: its `arrived` has to grow.
+  /// Tells the receiver that slice `number` and all before it are there, so its `arrived` has to grow.
   b.announce(connection, number);
-  /// Tells the sender that the slot of slice `number` is free: its `freed` has to grow.
+  /// Tells the sender that the slot of slice `number` is free, so its `freed` has to grow.
   b.give_back(connection, number);
-  /// The last slice of a step has been taken.
+  /// Says that the last slice of a step has been taken.
   b.step_ended(step);
 };
 
 template <std::derived_from<Connection> C>
 class StepInterpreter {
  public:
-  /// All must outlive it.
+  /// Everything that it refers to must outlive the interpreter.
   struct Setup {
     const std::vector<Step>* steps = nullptr;
     const Wiring::Channel* wiring = nullptr;
-    std::span<C> connections;  ///< of the whole program
+    std::span<C> connections;  ///< those of the whole program
     const Tuning* tuning = nullptr;
     bool flags_inside = false;  ///< data carry their flags
   };
@@ -79,8 +81,8 @@ class StepInterpreter {
   }
 
   enum class Took : std::uint8_t { kNothing, kFlags, kSlice };
-  /// Takes up the next slice if there is one and what it needs is there. After kSlice it is being moved, and
-  /// there must be no further call before it is taken.
+  /// Takes up the next slice if there is one and everything that it needs is there. After kSlice the slice is
+  /// being moved, and there must be no further call before it is taken.
   template <StepBackend<C> B>
   Took take_up(B& backend) {
     if (at_end() || waits<B>()) return Took::kNothing;
@@ -102,7 +104,7 @@ class StepInterpreter {
     return Took::kFlags;
   }
 
-  /// Everything of the present slice has been read: its slots are given back, and the next slice is due.
+  /// Everything of the present slice has been read. Its slots are given back, and the next slice is due.
   template <StepBackend<C> B>
   void taken(B& backend) {
     const Step& s = step();
@@ -120,7 +122,7 @@ class StepInterpreter {
     ++step_;
   }
 
-  /// Slice `number` of the connection to receiver `to` of a step is visible there.
+  /// Slice `number` of the connection to receiver `to` of a step has become visible there.
   template <StepBackend<C> B>
   void complete(std::uint32_t step, int to, std::uint64_t number, B& backend) {
     if (speaks_for_itself((*setup_.steps)[step])) return;
@@ -128,7 +130,7 @@ class StepInterpreter {
     out.complete(number, false, [&](std::uint64_t n) { backend.announce(out, n); });
   }
 
-  /// What keeps the next slice from beginning: the first that is missing. Requires: not at the end.
+  /// What keeps the next slice from beginning: the first thing that is missing. Requires: not at the end.
   template <class B>
   std::optional<Wait> waits() const {
     const Step& s = step();
@@ -145,12 +147,12 @@ class StepInterpreter {
     return std::nullopt;
   }
 
-  /// Goes to the next step without a slice: of a step that switches have done.
+  /// Goes on to the next step without a slice, after switches have done the present one.
   void skip_step() { ++step_; }
 
   bool at_end() const { return step_ == setup_.steps->size(); }
   std::uint32_t index() const { return step_; }
-  /// Of the next slice, or of the one being moved, within the step.
+  /// The offset of the next slice, or of the one being moved, within the step.
   sim::Bytes begin() const { return begin_; }
   std::uint64_t slots() const { return slots_; }
   const std::vector<Step>& steps() const { return *setup_.steps; }
@@ -161,9 +163,9 @@ class StepInterpreter {
     const Step& s = step();
     return {step_, begin_, sim::min(slice_of(*setup_.tuning, s.bytes), s.bytes - begin_)};
   }
-  /// The receiver sees the data themselves arrive, not a flag behind them.
+  /// Whether the receiver sees the data themselves arrive, instead of a flag behind them.
   bool carries_flags(const Step& s) const { return setup_.flags_inside && !s.only_flags(); }
-  /// Its receivers see what it sends arrive: no flag follows.
+  /// Whether its receivers see what it sends arrive, so that no flag follows.
   bool speaks_for_itself(const Step& s) const { return carries_flags(s) && !s.lands; }
 
   C& inbound(std::uint32_t step, int i) { return setup_.connections[number_of(step, i)]; }

@@ -1,12 +1,12 @@
-// Steps that switches do for all ranks, on symbols. They are not the interpreter's: they have no connections,
-// and all ranks take part in each.
+// Steps that switches do for all ranks, on symbols. The interpreter does not carry these out, because they
+// have no connections and all ranks take part in each.
 #include <fmt/format.h>
 
 #include "coll/program/symbolic_run.h"
 
 namespace infold::coll {
 
-/// Carries out a step that switches do for all ranks: when the last has come to it.
+/// Carries out a step that switches do for all ranks, once the last rank has come to it.
 std::optional<Flaw> SymbolicRun::do_in_network(Channel& c) {
   const Step& s = c.steps.step();
   // Workgroups tell each other when they are ready.

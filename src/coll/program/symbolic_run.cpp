@@ -23,7 +23,7 @@ SymbolicRun::SymbolicRun(const Program& program)
   channels_.reserve(program.lists.size());
   for (int rank = 0; rank < program.ranks; ++rank) {
     for (int channel = 0; channel < program.channels; ++channel) {
-      // Data that carry their flags are, to symbols, as good as data with a flag behind them.
+      // To symbols, data that carry their flags are the same as data with a flag behind them.
       StepInterpreter<SymbolicConnection> steps({.steps = &program.steps(rank, channel),
                                                  .wiring = &wiring_.channel(index_of(rank, channel)),
                                                  .connections = connections_,
@@ -54,7 +54,8 @@ void SymbolicRun::wake(int rank, int channel) {
   c.queued = true;
 }
 
-/// Carries out the next slice, if it waits for nothing, and has those look again who may have waited for it.
+/// Carries out the next slice if it waits for nothing, and has the channels look again that may have waited
+/// for it.
 bool SymbolicRun::go(Channel& c) {
   if (c.steps.at_end()) return false;
   const Step& s = c.steps.step();
@@ -120,7 +121,7 @@ std::optional<Flaw> SymbolicRun::receive(Channel& c, const Slice& slice, Runs& v
   return std::nullopt;
 }
 
-/// Sender and receiver must mean the same step.
+/// Checks that sender and receiver mean the same step.
 std::optional<Flaw> SymbolicRun::unlike(const Channel& c, int from, const Message& message) const {
   const Step& s = c.steps.step();
   const Step& sent = program_.steps(from, c.channel)[message.step];
@@ -179,13 +180,13 @@ std::optional<Flaw> SymbolicRun::combine(const Channel& c, Runs& value, const Ru
   return flaw(c, fmt::format("folds byte {}, which is complete already", f->one.place));
 }
 
-/// A sum on its way may be written over, by the workgroup that held it; a result may not.
+/// A partial sum may be written over by the workgroup that held it; a result may not.
 std::optional<Flaw> SymbolicRun::store(const Channel& c, int rank, sim::Bytes at, const Runs& runs,
                                        bool in_place) {
   Memory& memory = memory_[static_cast<std::size_t>(rank)];
   std::int64_t end = at.count();
   for (const Run& run : runs) end += run.bytes;
-  const std::int64_t guarded = std::min(end, sizes_.output.count());  // scratch may be used again
+  const std::int64_t guarded = std::min(end, sizes_.output.count());  // scratch memory may be used again
   for (std::int64_t i = at.count(); !in_place && i < guarded;) {
     const std::int64_t written = memory.first_written(i, guarded - i);
     if (written < 0) break;

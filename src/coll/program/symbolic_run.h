@@ -1,4 +1,4 @@
-// The interpreter's back end for symbols: a program carried out without a machine or a clock, on
+// The interpreter's back end for symbols: a program is carried out without a machine or a clock, on
 // contributions instead of numbers. A slice moves at once, so all that is left to wait for is data and slots.
 // Internal to the checker.
 #pragma once
@@ -23,14 +23,14 @@ class SymbolicRun {
   SymbolicRun(const SymbolicRun&) = delete;
   SymbolicRun& operator=(const SymbolicRun&) = delete;
 
-  /// Carries out everything. The first flaw on the way: in what a slice does, in waits that never end, in
-  /// data that are never received.
+  /// Carries out everything. Returns the first flaw on the way: in what a slice does, in waits that never
+  /// end, or in data that are never received.
   std::optional<Flaw> run();
 
   /// What a rank's output and scratch memory hold.
   const Memory& memory(int rank) const { return memory_[static_cast<std::size_t>(rank)]; }
   RankSets& sets() { return sets_; }
-  /// The ranks of which a rank knows that they have come to the collective.
+  /// The ranks of which this rank knows that they have come to the collective.
   RankSets::Id heard_from(int rank);
 
  private:
@@ -38,7 +38,7 @@ class SymbolicRun {
   struct Message {
     Runs runs;
     RankSets::Id heard_from = 0;
-    std::uint32_t step = 0;  // of the sender
+    std::uint32_t step = 0;  // the step of the sender
   };
   struct SymbolicConnection : Connection {
     std::vector<Message> slots;
@@ -91,10 +91,11 @@ class SymbolicRun {
   RankSets sets_;
   std::vector<Memory> memory_;
   std::vector<SymbolicConnection> connections_;
-  std::vector<Channel> channels_;  // rank · channels + channel
+  std::vector<Channel> channels_;  // indexed by rank · channels + channel
   std::deque<Channel*> ready_;
-  std::map<std::pair<int, std::uint32_t>, int> came_;  // ranks at an in-network step: (channel, step)
-  std::optional<Flaw> flaw_;                           // of the slice just carried out
+  std::map<std::pair<int, std::uint32_t>, int>
+      came_;                  // how many ranks have come to an in-network step, by (channel, step)
+  std::optional<Flaw> flaw_;  // the flaw of the slice just carried out
 };
 
 }  // namespace infold::coll

@@ -1,5 +1,5 @@
-// What is left when no slice can be carried out any more: channels that wait for ever, data that are never
-// received.
+// Examines what is left when no slice can be carried out any more: channels that wait for ever, and data that
+// are never received.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace infold::coll {
 
-/// Whom the channel waits for. Where ranks meet, each waits for those that have not come.
+/// What the channel waits for. If ranks meet, each waits for those that have not come.
 std::optional<Wait> SymbolicRun::waits(const Channel& c) const {
   if (c.steps.step().net == NetOp::kMeet) {
     for (int rank = 0; rank < program_.ranks; ++rank) {
@@ -19,7 +19,7 @@ std::optional<Wait> SymbolicRun::waits(const Channel& c) const {
   return c.steps.waits<Backend>();
 }
 
-/// Who can not go on, and why: a counterpart that is missing, or a circle of waits.
+/// Which channel cannot go on, and why: a counterpart is missing, or channels wait in a circle.
 std::optional<Flaw> SymbolicRun::stuck() const {
   for (const Channel& start : channels_) {
     if (start.steps.at_end()) continue;

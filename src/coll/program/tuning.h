@@ -1,5 +1,5 @@
-// How the collectives library is set up on a machine: channels, threads, buffers; and what of that is in
-// force for a protocol.
+// How the collectives library is set up on a machine (channels, threads, buffers), and which of these
+// settings apply to a protocol.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@ namespace infold::coll {
 
 using namespace sim::literals;
 
-/// What a protocol with flags inside the data has of its own. Buffers and bytes in flight include the flags.
+/// The settings that a protocol with flags inside the data has of its own. Buffers and bytes in flight
+/// include the flags.
 struct FlaggedTuning {
   static constexpr std::string_view kAbout = "A protocol that carries its flags inside the data.";
   int threads = 512;
@@ -32,7 +33,7 @@ struct FlaggedTuning {
   }
 };
 
-/// Workgroups that use switches that reduce.
+/// The settings of workgroups that use switches that reduce.
 struct NvlsTuning {
   static constexpr std::string_view kAbout =
       "Workgroups that have switches reduce and multicast, NCCL's defaults unless said otherwise.";
@@ -56,13 +57,36 @@ struct NvlsTuning {
     v.field("reduce_warps", reduce_warps, sim::between(1, 32), "warps that load sums and multicast them");
     v.field("gather_warps", gather_warps, sim::between(1, 32), "warps that copy out of the buffer");
     v.field("in_flight_per_thread", in_flight_per_thread, sim::between(4_B, 4_KiB),
-            "bytes a thread may have between load and its store's leaving");
+            "bytes that a thread may have loaded and not yet sent");
     v.field("chunk", chunk, sim::between(1_KiB, 4_MiB), "most of a part that is handed on at once");
     v.field("slots", slots, sim::between(1, 64), "chunks of each part that the buffer holds");
     v.field(
         "setup", setup, sim::between(0_ns, 1'000'000_ns),
         "time a workgroup needs beyond gpu.launch to its first load: it has connections of several roles");
     v.field("zero_copy", zero_copy, "the user's memory is registered: no buffer, and all warps reduce");
+  }
+};
+
+/// Point-to-point sends. NCCL computes the number of channels from the links and the size of a message.
+struct P2pTuning {
+  static constexpr std::string_view kAbout = "Point-to-point sends, NCCL's defaults unless said otherwise.";
+  int channels = 32;
+  int channels_per_link = 2;
+  sim::Bytes chunk = 512_KiB;
+  sim::Bytes min_part = 64_KiB;
+  sim::Bytes max_part = 16_MiB;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("channels", channels, sim::between(1, 256), "workgroups on each GPU, at most, one SM each");
+    v.field("channels_per_link", channels_per_link, sim::between(1, 64),
+            "channels between two GPUs, at most, per link that joins them");
+    v.field("chunk", chunk, sim::between(1_KiB, 64_MiB),
+            "handed over with one flag; no more than a step of coll.buffer (NCCL over PCIe or a network: "
+            "128 KiB)");
+    v.field("min_part", min_part, sim::between(16_B, 1_GiB), "a channel has at least this much of a message");
+    v.field("max_part", max_part, sim::between(16_B, 1_GiB),
+            "with more than this for each channel, twice as many are used while there are any");
   }
 };
 
@@ -81,8 +105,9 @@ struct Tuning {
   FlaggedTuning ll;
   FlaggedTuning ll128{.threads = 640, .in_flight_per_thread = 64_B, .buffer = 4800_KiB};
   NvlsTuning nvls;
+  P2pTuning p2p;
 
-  // What for_protocol() makes of the above; a file does not say it.
+  // The members below are set by for_protocol() and cannot be written in a file.
   Protocol protocol = Protocol::kSimple;
   sim::Bytes chunk_grain = 16_B;  ///< algorithms make chunks multiples of this
 
@@ -92,7 +117,7 @@ struct Tuning {
             "workgroups a collective uses on each GPU, one SM each");
     v.field("threads", threads, sim::between(32, 1024), "threads of a communication workgroup");
     v.field("in_flight_per_thread", in_flight_per_thread, sim::between(4_B, 4_KiB),
-            "bytes a thread may have between load and its store's leaving for the wire");
+            "bytes that a thread may have loaded and not yet sent to the wire");
     v.field("buffer", buffer, sim::between(4_KiB, 1_GiB), "receive buffer of one connection");
     v.field("buffer_steps", buffer_steps, sim::between(1, 64), "steps that buffer is cut into");
     v.field("slice_steps", slice_steps, sim::between(1, 64), "steps handed over with one flag");
@@ -105,11 +130,12 @@ struct Tuning {
     v.group("ll", ll);
     v.group("ll128", ll128);
     v.group("nvls", nvls);
+    v.group("p2p", p2p);
   }
 };
 
-/// The settings in force when a collective runs with `p`: threads, buffer and slices are those of the
-/// protocol, the buffer counted in data.
+/// The settings that apply when a collective runs with `p`: threads, buffer and slices are those of the
+/// protocol, and the buffer is counted in data.
 inline Tuning for_protocol(Tuning t, Protocol p) {
   t.protocol = p;
   if (p == Protocol::kSimple) return t;
@@ -118,13 +144,13 @@ inline Tuning for_protocol(Tuning t, Protocol p) {
   t.threads = own.threads;
   t.in_flight_per_thread = own.in_flight_per_thread;
   t.min_bytes_per_thread = own.min_bytes_per_thread;
-  // Every step of the buffer is a slice and a chunk, of whole accesses.
+  // Every step of the buffer is one slice and one chunk, and consists of whole accesses.
   const sim::Bytes step = own.buffer / t.buffer_steps;
   const sim::Bytes accesses{step.count() / encoding.wire(sim::Bytes{encoding.access}).count()};
   t.buffer = sim::Bytes{encoding.access} * accesses.count() * t.buffer_steps;
   t.slice_steps = 1;
   t.slices_per_chunk = 1;
-  // All threads have something to do: a line each with LL, half a warp's access each with LL128.
+  // The grain gives all threads something to do: one line each with LL, half a warp's access each with LL128.
   t.chunk_grain = p == Protocol::kLl ? sim::Bytes{encoding.line_data} * t.threads
                                      : sim::Bytes{encoding.access} * (t.threads / 32) / 2;
   return t;

@@ -1,4 +1,4 @@
-// Generation of inputs and the reference they are checked against.
+// Generates inputs, and the reference that results are checked against.
 #include "coll/program/values.h"
 
 #include <algorithm>
@@ -11,23 +11,23 @@
 namespace infold::coll {
 
 namespace {
-/// Outputs start as a pattern that no right answer has, so that a byte never written is seen.
+/// Outputs start as a pattern that no right answer has, so that a byte that is never written is noticed.
 constexpr std::byte kUntouched{0xa5};
 
-/// The largest whole number up to which a type holds them all; sums that stay below are exact in any order.
+/// A type holds every whole number up to this one, so sums that stay below it are exact in any order.
 double whole_numbers(DataType type) {
   return 1 / rounding_of(type);
 }
 
-/// How large the whole numbers may be that so many ranks sum up.
+/// How large the whole numbers may be that this many ranks sum up.
 std::uint64_t largest_summand(DataType type, int ranks) {
   if (type == DataType::kInt32) return 1000;  // it wraps
   return static_cast<std::uint64_t>(std::clamp(std::floor(whole_numbers(type) / ranks), 1.0, 1000.0));
 }
 
-/// `most`: largest_summand(). Inputs are such that results are exact in any order of operations, and that no
-/// contribution is neutral: one that is lost or counted twice changes the result, however coarse the type and
-/// however many the ranks.
+/// `most` is largest_summand(). Inputs are such that results are exact in any order of operations, and that
+/// no contribution is neutral: one that is lost or counted twice changes the result, however coarse the type
+/// and however many the ranks.
 double generate(DataType type, ReduceOp op, int ranks, std::uint64_t most, std::uint64_t random) {
   const auto up_to = [&](std::uint64_t n) { return static_cast<double>(random / 2 % n); };
   const double sign = random % 2 == 0 ? 1 : -1;
@@ -37,7 +37,7 @@ double generate(DataType type, ReduceOp op, int ranks, std::uint64_t most, std::
       return sign * (1 + up_to(most));
     case ReduceOp::kProd: {
       if (type == DataType::kInt32) return sign * (3 + 2 * up_to(4));  // odd: wrapping loses nothing
-      // -1, and now and then 2 or 1/2; so seldom that the product of many ranks stays within the type.
+      // Mostly -1, and now and then 2 or 1/2, so rarely that the product of many ranks stays within the type.
       const double turn = up_to(std::max<std::uint64_t>(8, static_cast<std::uint64_t>(ranks)));
       return turn == 0 ? 2 : turn == 1 ? 0.5 : -1;
     }
@@ -49,13 +49,14 @@ double generate(DataType type, ReduceOp op, int ranks, std::uint64_t most, std::
   return type == DataType::kInt32 ? small : small / 1000;
 }
 
-/// Numbers whose results depend on the order: of both signs and several magnitudes, or factors about one.
+/// Numbers whose results depend on the order: they have both signs and several magnitudes, or are factors
+/// about one.
 double generate_real(ReduceOp op, int ranks, std::uint64_t random) {
   const double sign = random % 2 == 0 ? 1 : -1;
   const double mantissa = 1 + static_cast<double>(random >> 12) * 0x1p-52;  // 1 .. 2
   const int magnitude = static_cast<int>(random / 2 % 8);
   if (op != ReduceOp::kProd) return sign * std::ldexp(mantissa, -magnitude);
-  // So near to one that the product of many ranks stays within the type.
+  // Factors are so near to one that the product of many ranks stays within the type.
   return sign * std::pow(magnitude % 2 == 0 ? mantissa : mantissa / 2, 4.0 / std::max(4, ranks));
 }
 
@@ -68,7 +69,7 @@ double rounded(DataType type, double value) {
 
 std::int64_t Values::memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch) {
   const BufferSizes sizes = buffer_sizes(c, bytes, ranks);
-  // In and out, and as much again in slots and in flight.
+  // Inputs and outputs, and as much again in slots and in flight.
   return 2 * ranks * (sizes.input + sizes.output + scratch).count();
 }
 
@@ -103,11 +104,14 @@ double Values::input_at(int rank, std::size_t element) const {
 std::uint64_t Values::wrong() const {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < output_elements_; ++i) {
-    // Mostly every rank must have the same, so it is worked out once.
-    const bool differ = collective_ == Collective::kReduceScatter || collective_ == Collective::kAllToAll;
-    const bool one = collective_ == Collective::kReduce;  // what the others have is of no interest
+    // In most collectives every rank must have the same, so it is computed only once.
+    const bool differ = collective_ == Collective::kReduceScatter || collective_ == Collective::kAllToAll ||
+                        collective_ == Collective::kSendRecv;
+    // The outputs of the other ranks do not matter.
+    const bool one = collective_ == Collective::kReduce || collective_ == Collective::kSend;
+    const int first = !one ? 0 : collective_ == Collective::kSend ? receiver_of(root_, ranks_) : root_;
     Expected expected = this->expected(0, i);
-    for (int r = one ? root_ : 0; r < (one ? root_ + 1 : ranks_); ++r) {
+    for (int r = first; r < (one ? first + 1 : ranks_); ++r) {
       if (r > 0 && differ) expected = this->expected(r, i);
       const double got = load(type_, outputs_[static_cast<std::size_t>(r)], i);
       count += std::fabs(got - expected.value) <= expected.tolerance ? 0 : 1;
@@ -151,7 +155,9 @@ Values::Error Values::error() const {
 }
 
 Values::Expected Values::expected(int rank, std::size_t element) const {
-  if (collective_ == Collective::kBroadcast) return {input_at(root_, element), 0};
+  if (collective_ == Collective::kBroadcast || collective_ == Collective::kSend)
+    return {input_at(root_, element), 0};
+  if (collective_ == Collective::kSendRecv) return {input_at((rank + ranks_ - 1) % ranks_, element), 0};
   if (collective_ == Collective::kAllGather || collective_ == Collective::kAllToAll) {
     const std::size_t share = output_elements_ / static_cast<std::size_t>(ranks_);
     const std::size_t mine =
@@ -164,7 +170,7 @@ Values::Expected Values::expected(int rank, std::size_t element) const {
   return type_ == DataType::kInt32 ? expected_integer(at) : expected_real(at);
 }
 
-/// Exact, wrapping as the machine's integers do.
+/// The exact result, which wraps as the machine's integers do.
 Values::Expected Values::expected_integer(std::size_t at) const {
   std::array<std::byte, 4> sum{};
   store(type_, sum, 0, input_at(0, at));
@@ -179,7 +185,7 @@ Values::Expected Values::expected_integer(std::size_t at) const {
 
 Values::Expected Values::expected_real(std::size_t at) const {
   double exact = input_at(0, at);
-  double magnitude = std::fabs(exact);  // what rounding errors are relative to
+  double magnitude = std::fabs(exact);  // rounding errors are relative to this
   for (int r = 1; r < ranks_; ++r) {
     const double x = input_at(r, at);
     switch (op_) {
@@ -203,12 +209,12 @@ Values::Expected Values::expected_real(std::size_t at) const {
   const bool sums = op_ == ReduceOp::kSum || op_ == ReduceOp::kAvg;
   const double unit = rounding_of(type_);
   if (real_ && op_ == ReduceOp::kProd) {
-    // ranks - 1 roundings, each of one factor 1 + u at most, whatever the order.
+    // There are ranks - 1 roundings, each of one factor 1 + u at most, whatever the order.
     return {exact, std::fabs(exact) * (std::pow(1 + unit, ranks_ - 1) - 1) * 1.0001};
   }
   if (!sums || (!real_ && ranks_ <= whole_numbers(type_))) return {rounded(type_, exact), 0};
-  // ranks - 1 roundings in any order (each relative to a partial sum, none of which exceeds the sum of
-  // magnitudes by more than the roundings before it), and one more for an average.
+  // There are ranks - 1 roundings in any order (each relative to a partial sum, none of which exceeds the sum
+  // of magnitudes by more than the roundings before it), and one more for an average.
   double bound = (std::pow(1 + unit, ranks_ - 1) - 1) * magnitude * 1.0001;
   if (op_ == ReduceOp::kAvg) bound = bound / ranks_ + unit * (std::fabs(exact) + bound / ranks_);
   return {exact, bound};

@@ -1,4 +1,4 @@
-// The memory of functional mode: every rank's input and output vectors, generated and checked.
+// The memory of functional mode: every rank's input and output vectors, which are generated and checked here.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@ class Values {
   static std::int64_t memory_need(Collective c, sim::Bytes bytes, int ranks, sim::Bytes scratch = {});
 
   /// What to fill and compare. Inputs are whole numbers that make every result exact in any order, so that
-  /// equality can be asked for; `real` ones are not, and results are compared within what rounding allows.
+  /// equality can be demanded. With `real` they are not, and results are compared within what rounding
+  /// allows.
   struct Kind {
     DataType type = DataType::kFp32;
     ReduceOp op = ReduceOp::kSum;
     bool real = false;
     int root = 0;
-    sim::Bytes scratch = {};  ///< beyond its output, that the program needs on every rank
+    sim::Bytes scratch = {};  ///< memory beyond its output that the program needs on every rank
   };
   Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed);
   Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
@@ -34,21 +35,22 @@ class Values {
   ReduceOp op() const { return op_; }
   int ranks() const { return ranks_; }
   std::span<std::byte> input(int rank) { return inputs_[static_cast<std::size_t>(rank)]; }
-  /// The rank's output, and behind it its scratch memory.
+  /// The rank's output, followed by its scratch memory.
   std::span<std::byte> memory(int rank) { return outputs_[static_cast<std::size_t>(rank)]; }
   std::span<std::byte> output(int rank) {
     return memory(rank).first(output_elements_ * static_cast<std::size_t>(size_of(type_).count()));
   }
 
-  /// Elements, over all ranks, that are not what they must be. Sums over more ranks than a type can count
-  /// (bf16: 256) get a tolerance, as real inputs do.
+  /// The number of elements, over all ranks, that are not what they must be. Sums over more ranks than a type
+  /// can count (bf16: 256) get a tolerance, as real inputs do.
   std::uint64_t wrong() const;
-  /// How far sums and averages are from exact ones, relative to the sum of the magnitudes they are made of.
+  /// How far sums and averages are from the exact ones, relative to the sum of the magnitudes that they are
+  /// made of.
   struct Error {
     double largest = 0;
     double mean = 0;
   };
-  /// Requires: the collective reduces, by sum or average, and not integers.
+  /// Requires: the collective reduces by sum or average, and the elements are not integers.
   Error error() const;
 
  private:

@@ -1,4 +1,4 @@
-// Connections are numbered as the steps name them.
+// Numbers the connections in the order in which the steps name them.
 #include "coll/program/wiring.h"
 
 #include <algorithm>

@@ -13,13 +13,13 @@ namespace infold::coll {
 class Wiring {
  public:
   struct Ends {
-    int from = 0;  ///< ranks
+    int from = 0;  ///< a rank
     int to = 0;
     int channel = 0;
     auto operator<=>(const Ends&) const = default;
   };
-  /// The connections of step i of a rank's channel begin at `connections[first[i]]`: those it receives from,
-  /// then those it sends to, each in the step's order.
+  /// The connections of step i of a rank's channel begin at `connections[first[i]]`: first those it receives
+  /// from, then those it sends to, each in the order of the step.
   struct Channel {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> connections;
@@ -27,11 +27,11 @@ class Wiring {
 
   explicit Wiring(const Program& program);
 
-  /// In the order in which the steps name them, rank after rank and channel after channel.
+  /// Connections are in the order in which the steps name them, rank after rank and channel after channel.
   const std::vector<Ends>& connections() const { return connections_; }
-  /// Their numbers, in order of sender, receiver and channel.
+  /// The numbers of the connections, ordered by sender, receiver and channel.
   std::vector<std::uint32_t> by_ends() const;
-  /// `list`: rank · channels + channel.
+  /// `list` is rank · channels + channel.
   const Channel& channel(std::size_t list) const { return channels_[list]; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace infold::coll {
 
-/// A program without steps for the request.
+/// Returns a program for the request that has no steps yet.
 inline Program blank_program(const Request& request, int channels) {
   Program p;
   p.collective = request.collective;
@@ -24,11 +24,11 @@ inline Program blank_program(const Request& request, int channels) {
   return p;
 }
 
-/// Adds a step that moves data, unless there are none to move.
+/// Adds a step that moves data, unless it has no bytes.
 inline void add(std::vector<Step>& list, const Step& step) {
   if (step.bytes > sim::Bytes{}) list.push_back(step);
 }
-/// Adds a step that is a mere flag: it tells `to`, waits for `from`, or both.
+/// Adds a step that is only a flag: it tells `to`, waits for `from`, or both.
 inline void add_flag(std::vector<Step>& list, Peers from, Peers to) {
   Step s;
   s.from = from;
@@ -50,25 +50,26 @@ void for_pieces(Part part, sim::Bytes piece, F f) {
   for (sim::Bytes at = part.begin; at < part.end; at += piece) f(at, sim::min(piece, part.end - at));
 }
 
-/// The part that piece `index` of `count` has of another part.
+/// The part of `whole` that belongs to piece `index` of `count`.
 inline Part part_of(Part whole, int index, int count) {
   const Part p = part_of(whole.end - whole.begin, index, count);
   return {whole.begin + p.begin, whole.begin + p.end};
 }
 
-/// The piece in which a part should pass along `hops` ranks: small enough that all of them work most of the
-/// time (as many pieces again as it takes to reach the last), not so small that flags dominate.
+/// The piece size in which a part should pass along `hops` ranks. It is small enough that all of them work
+/// most of the time (there are as many pieces again as it takes to reach the last rank), but not so small
+/// that flags dominate.
 inline sim::Bytes pipelined_piece(const Tuning& t, sim::Bytes part, int hops) {
   const std::int64_t even = round_up(part.count() / (2 * std::max(1, hops)) + 1, kVector);
   const std::int64_t least = slice_of(t, sim::Bytes{1}).count() * t.slices_per_chunk;
   return sim::Bytes{std::clamp(even, std::min(least, max_chunk(t).count()), max_chunk(t).count())};
 }
 
-/// Steps of a rank that belong together, e.g. all that concern one chunk.
+/// Steps of a rank that belong together, for example all that concern one chunk.
 using Steps = std::vector<Step>;
 
-/// Sends and receives by turns. A rank sends ahead of what it receives by one group if the buffers hold two
-/// chunks, so that links do not run dry; by more it could wait for room that no rank makes.
+/// Alternates sends and receives. A rank sends ahead of what it receives by one group if the buffers hold two
+/// chunks, so that links do not run dry; if it sent further ahead, it could wait for room that no rank makes.
 inline void interleave(const std::vector<Steps>& sends, const std::vector<Steps>& receives, const Tuning& t,
                        Steps& out) {
   const std::size_t lead = buffer_slots(t) >= 2 * t.slices_per_chunk ? 1 : 0;
@@ -79,13 +80,13 @@ inline void interleave(const std::vector<Steps>& sends, const std::vector<Steps>
   }
 }
 
-/// Another rank than `self`. Channels begin with different ones, so that where each pair of ranks has a link
-/// of its own all links work from the start.
+/// Another rank than `self`. Channels begin with different ranks, so that all links work from the start where
+/// each pair of ranks has a link of its own.
 inline int nth_other(int self, int nth, int ranks) {
   return (self + 1 + nth % (ranks - 1)) % ranks;
 }
 
-/// The others of `ranks`, beginning behind `self`, in groups that one step can serve.
+/// All of `ranks` but `self`, beginning behind it, in groups that one step can serve.
 inline std::vector<Peers> others_of(int self, int ranks) {
   std::vector<Peers> groups;
   for (int d = 1; d < ranks; ++d) {

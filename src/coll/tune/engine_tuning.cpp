@@ -1,4 +1,4 @@
-// Channels, slices and buffers by engine.
+// Chooses channels, slices and buffers by engine.
 #include "coll/tune/engine_tuning.h"
 
 #include <fmt/format.h>
@@ -12,12 +12,12 @@ namespace infold::coll {
 
 namespace {
 
-constexpr int kWarp = 32;     // threads
-constexpr int kThreads = 32;  // of a state machine, to whom threads mean nothing: sizes are counted in them
-constexpr std::int64_t kFewestSlots = 2;  // or a rank that sends could wait for one that sends, too
+constexpr int kWarp = 32;                 // threads
+constexpr int kThreads = 32;              // a state machine has no threads, but sizes are counted in them
+constexpr std::int64_t kFewestSlots = 2;  // with fewer, a rank that sends could wait for another that sends
 constexpr std::int64_t kMostSlots = 64;
 
-/// Messages that fit the buffer of each of so many connections.
+/// How many messages fit the buffer of each of so many connections.
 std::int64_t slots_of(const gpu::AceSpec& ace, int channels, int connections) {
   const sim::Bytes buffers = ace.sram - ace.read_ahead * channels;
   return buffers.count() / (ace.message * std::max(connections, 1)).count();
@@ -75,7 +75,7 @@ Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSp
     t.channels = fits ? program.channels : program.channels / 2;
     if (t.channels == 0) break;
     cut(t, gpu.ace, slots_of(gpu.ace, t.channels, connections * t.channels / program.channels));
-    // An algorithm with buffers of its own size does not get smaller by that.
+    // Fewer channels do not help an algorithm that sizes its buffers itself.
     if (t.channels == program.channels && t.buffer_steps == before) break;
     program = compile(algorithm, request);
   }

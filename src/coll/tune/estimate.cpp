@@ -1,4 +1,4 @@
-// An estimate is a walk.
+// An estimate runs one fluid simulation.
 #include "coll/tune/estimate.h"
 
 #include "coll/tune/fluid_simulation.h"

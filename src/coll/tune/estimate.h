@@ -1,9 +1,9 @@
-// How long a program will take, about, from the machine's figures alone: what `auto` chooses by.
+// Estimates how long a program will take, from the machine's figures alone. `auto` chooses by this.
 //
-// The steps are walked slice by slice in order of time, with the waits that the protocol has, but without
-// packets: slices under way share links as a fluid, and latencies are sums over the way. A hundred times
-// faster than simulating; exact where nothing but latency or one link counts, and a few per cent off in
-// between.
+// The steps are simulated slice by slice in order of time, with the waits that the protocol has, but without
+// packets: slices under way share links as a fluid, and latencies are sums over the route. This is a hundred
+// times faster than simulating packets. It is exact where only latency or only one link counts, and a few per
+// cent off in between.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ namespace infold::coll {
 
 class Estimator {
  public:
-  /// All three must outlive it.
+  /// All three must outlive the estimator.
   Estimator(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes)
       : machine_(machine), fabric_(fabric), routes_(routes) {}
 
-  /// From the stream's reaching the collective to the last rank's end; `gpus[r]` is rank r's GPU.
-  /// Never, if that is not before `limit`, or as soon as `keep_going` says no.
+  /// The time from the moment the stream reaches the collective to the end of the last rank; `gpus[r]` is
+  /// rank r's GPU. Returns never if that is not before `limit`, or as soon as `keep_going` says no.
   sim::Time time(const Program& program, std::span<const int> gpus, sim::Time limit = sim::Time::never(),
                  const std::function<bool()>& keep_going = {}) const;
 

@@ -1,4 +1,4 @@
-// The ways between ranks, as shares of links, and who competes for them.
+// The routes between ranks, as shares of links, and the number of senders that compete for them.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace infold::coll {
 
-/// All links that the packets of one flow spread over, hop by hop. Parallel links are one resource.
+/// Finds all links that the packets of one flow spread over, hop by hop. Parallel links are one resource.
 FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const net::Routes& routes, int from,
                                           int to) {
   Way way;
@@ -32,7 +32,7 @@ FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const ne
       }
     }
     way.latency += latency;
-    // The last bytes count, so of several chips side by side the slowest one.
+    // The last bytes count, so of several chips side by side the slowest one decides.
     sim::Time through;
     for (const auto& [node, share] : next) through = sim::max(through, fabric.chip_of(node).latency);
     way.latency += through;
@@ -41,7 +41,7 @@ FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const ne
   return way;
 }
 
-/// Data a picosecond that these links carry together.
+/// The data per picosecond that these links carry together.
 double FluidSimulation::rate_of(const net::Blueprint& fabric, std::span<const net::LinkId> links) const {
   std::vector<int> of_type(link_rates_.size());
   for (const net::LinkId link : links) ++of_type[fabric.cables[link / 2].type];
@@ -51,7 +51,7 @@ double FluidSimulation::rate_of(const net::Blueprint& fabric, std::span<const ne
   return sum;
 }
 
-/// Bytes a picosecond: memory's, or L2's where all that a rank touches stays there.
+/// The bytes per picosecond of memory, or of L2 if everything that a rank touches stays there.
 double FluidSimulation::memory_rate() const {
   const gpu::GpuSpec& gpu = machine_.gpu;
   const BufferSizes sizes = buffer_sizes(program_.collective, program_.bytes, program_.ranks);
@@ -63,13 +63,14 @@ double FluidSimulation::memory_rate() const {
   return std::min(l2, static_cast<double>(gpu.hbm.bandwidth.count_bytes_per_s()) * 1e-12 * refreshed);
 }
 
-/// The share of its time that a switch's input is not blocked by blocks for outputs that others use. Inputs
-/// that send to one output each take turns by themselves; with several, a buffer of w blocks can pass on the
-/// w-th when the first must wait. Saturation of such switches: Karol, Hluchyj and Morgan 1987 (one block, by
-/// number of outputs: 0.75, 0.66, 0.62 for 2, 4, 8; the fit below gives 0.70, 0.63, 0.61); Hluchyj and Karol
-/// 1988 (by number of blocks, here as a power). Rough, but only choices rest on it, never a result.
+/// The share of its time in which a switch's input is not blocked by blocks for outputs that others use.
+/// Inputs that send to one output each alternate by themselves; with several outputs, a buffer of w blocks
+/// can pass on the w-th block when the first must wait. The saturation of such switches is that of Karol,
+/// Hluchyj and Morgan 1987 (one block, by number of outputs: 0.75, 0.66, 0.62 for 2, 4, 8; the fit below
+/// gives 0.70, 0.63, 0.61) and of Hluchyj and Karol 1988 (by number of blocks, here as a power). It is rough,
+/// but only choices depend on it, never a result.
 double FluidSimulation::through_switches(const net::Blueprint& fabric) const {
-  // How many others a rank sends to at once: its channels side by side, step by step.
+  // The mean number of ranks that a rank sends to at once, over its channels side by side, step by step.
   double sum = 0;
   double bytes = 0;
   for (int rank = 0; rank < program_.ranks; ++rank) {
@@ -123,10 +124,11 @@ std::vector<FluidSimulation::Pipe> FluidSimulation::connect(const net::Blueprint
   return pipes;
 }
 
-/// How a walker's stores are divided over its pipes says how many of all walkers' stores compete for a pipe's
-/// first links, if all send at once.
+/// Counts the stores that compete for the first links of each pipe if all walkers send at once, from how the
+/// stores of each walker are divided over its pipes.
 void FluidSimulation::count_rivals() {
-  std::vector<double> through(walkers_.size());  // bytes that pass a walker and are sent on, once or more
+  std::vector<double> through(
+      walkers_.size());  // bytes that pass a walker and are sent on, to one receiver or more
   std::vector<double> bytes(pipes_.size());
   for (std::size_t w = 0; w < walkers_.size(); ++w) {
     const Wiring::Channel& wired = wiring_.channel(w);

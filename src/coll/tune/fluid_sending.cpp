@@ -1,4 +1,4 @@
-// How slices leave: as flows over links and memories, one slice of a walker after the other.
+// How slices leave: they are flows over links and memories, one slice of a walker after the other.
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +6,8 @@
 
 namespace infold::coll {
 
-/// One flow a receiver, or one that stays here. What is loaded and stored once counts once for all.
+/// Plans one flow per receiver, or one flow that stays on this GPU. What is loaded and stored once counts
+/// once for all.
 void FluidSimulation::plan_flows(std::size_t walker, const Step& s, Sending& sending) const {
   const Walker& w = walkers_[walker];
   const std::size_t rank = walker / static_cast<std::size_t>(program_.channels);
@@ -27,7 +28,7 @@ void FluidSimulation::plan_flows(std::size_t walker, const Step& s, Sending& sen
   }
 }
 
-/// The first slice of the queue begins to leave.
+/// Lets the first slice of the queue begin to leave.
 bool FluidSimulation::begin_sending(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (w.queue.empty() || w.queue.front().begun || w.queue.front().ready > now) return false;
@@ -40,7 +41,7 @@ bool FluidSimulation::begin_sending(std::size_t walker, sim::Time now) {
     slot.first = now + ways_[out.way].latency + first_piece(sending.wire, ways_[out.way].slowest) + poll();
     poke(out.receiver, slot.first);
   }
-  // What fits the window at the end leaves while the walker is free.
+  // The part at the end that fits the window leaves while the walker is already free.
   begin_flows(walker, sending, std::max(0.0, 1 - window_ / sending.wire), now);
   return true;
 }
@@ -67,13 +68,13 @@ void FluidSimulation::end_flow(net::Fluid::FlowId flow, sim::Time now) {
   look(walker, now);
 }
 
-/// All of the first slice has left: its receivers will see it, and the next may leave.
+/// All of the first slice has left: its receivers will see it, and the next slice may leave.
 bool FluidSimulation::end_sending(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (w.queue.empty() || !w.queue.front().gone) return false;
   const Sending& sending = w.queue.front();
   const Step& s = program_.lists[walker][sending.step];
-  if (w.sends && w.busy && w.queue.size() == 1) return false;  // not all of it has come in yet
+  if (w.sends && w.busy && w.queue.size() == 1) return false;  // a part of it has not come in yet
   Backend backend{*this, walker, now};
   for (int i = 0; i < s.to.size(); ++i) {
     const std::uint64_t number = sending.numbers[static_cast<std::size_t>(i)];
@@ -85,7 +86,7 @@ bool FluidSimulation::end_sending(std::size_t walker, sim::Time now) {
       w.done = sim::max(w.done, now + way * 2);
       poke(out.receiver, slot.last);
     } else {
-      // Written, acknowledged, fenced, and only then announced.
+      // The slice is written, acknowledged and fenced, and only then announced.
       slot.visible = now + way * 2 + costs_.fence;
       w.done = sim::max(w.done, slot.visible);
       w.steps.complete(sending.step, i, number, backend);
@@ -95,16 +96,17 @@ bool FluidSimulation::end_sending(std::size_t walker, sim::Time now) {
   return true;
 }
 
-/// A slice is there when its slowest link has brought its part. Its blocks go round the links, from one
-/// that chance (or a hash, in every round) picks: how much more than the mean a link may get, one
-/// deviation.
+/// A slice is there when its slowest link has brought its part. Its blocks go round the links, starting at
+/// one that is picked at random (or, with hashing, anew in every round). The result is how much more than the
+/// mean a link may get: one standard deviation.
 double FluidSimulation::unevenness(const Pipe& out, double wire, double together) const {
   const net::FabricSpec& fabric = machine_.fabric;
   const double lanes = ways_[out.way].lanes;
   if (lanes < 2 || out.rivals <= 0) return 0;
   const double rounds = wire / static_cast<double>(fabric.interleave_block.count()) / lanes;
   const double partial = rounds - std::floor(rounds);
-  // Hashed, what is less than a round lies in one or two, and what is more ends somewhere in its last.
+  // With hashing, less than one round lies on one or two links, and more than one round ends somewhere in its
+  // last.
   const double part = std::min(rounds, 1.0);
   const bool hashed = fabric.interleave == net::Interleave::kHash;
   const double variance = hashed ? part * (1 - part / 2) : partial * (1 - partial);
@@ -113,7 +115,7 @@ double FluidSimulation::unevenness(const Pipe& out, double wire, double together
 }
 
 /// Slices that a walker sends one after the other without waiting are under way together, as far as they fit
-/// its window, and even each other out.
+/// its window, and their unevenness averages out.
 double FluidSimulation::sent_together(std::size_t walker, std::size_t step, double wire) const {
   const auto& list = program_.lists[walker];
   const auto most = static_cast<std::size_t>(std::max(1.0, window_ / wire));

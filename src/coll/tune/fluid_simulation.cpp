@@ -1,4 +1,4 @@
-// What happens to each slice, in order of time: waits, loads, flags.
+// What happens to each slice, in order of time: waits, loads and flags.
 #include "coll/tune/fluid_simulation.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace infold::coll {
 
 namespace {
-constexpr double kUnbound = 1e6;  // bytes a picosecond: faster than anything
+constexpr double kUnbound = 1e6;  // bytes per picosecond: faster than anything
 double per_ps(sim::Bandwidth b) {
   return static_cast<double>(b.count_bytes_per_s()) * 1e-12;
 }
@@ -37,20 +37,21 @@ sim::Time FluidSimulation::run(sim::Time limit, const std::function<bool()>& kee
   }
   sim::Time end;
   for (std::size_t w = 0; w < walkers_.size(); ++w) {
-    // It can not end, or not before the limit; what is left when all is sent are slots given back.
+    // The program cannot end, or not before the limit; when all is sent, only slots that are given back may
+    // be left.
     if (!walkers_[w].steps.at_end() || !walkers_[w].queue.empty()) return sim::Time::never();
     end = sim::max(end, walkers_[w].done);
   }
   return machine_.gpu.launch_gap + costs_.start + end;
 }
 
-/// Does what the walker can do now, until there is nothing.
+/// Does everything that the walker can do now.
 void FluidSimulation::look(std::size_t walker, sim::Time now) {
   while (end_sending(walker, now) || begin_sending(walker, now) || issue(walker, now) || take(walker, now)) {
   }
 }
 
-/// When everything of the present slice is there; never, if that is not known yet.
+/// The time at which everything of the present slice is there; never, if that is not known yet.
 sim::Time FluidSimulation::inputs_there(const Walker& w) {
   sim::Time last;
   for (int i = 0; i < w.steps.step().from.size(); ++i) {
@@ -60,7 +61,7 @@ sim::Time FluidSimulation::inputs_there(const Walker& w) {
   return last;
 }
 
-/// Takes up the next slice if what it waits for is there; otherwise it is called again when that has come.
+/// Takes up the next slice if what it waits for is there; otherwise this is called again when that has come.
 bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (w.busy || w.steps.at_end()) return false;
@@ -71,7 +72,7 @@ bool FluidSimulation::take(std::size_t walker, sim::Time now) {
   return w.steps.take_up(backend) != StepInterpreter<Pipe>::Took::kNothing;
 }
 
-/// A slice is loaded, from now on, and queued to be sent.
+/// Begins to load a slice, and queues it to be sent.
 void FluidSimulation::begin_slice(std::size_t walker, const Slice& slice, sim::Time now) {
   Walker& w = walkers_[walker];
   const Step& s = w.steps.step();
@@ -82,14 +83,15 @@ void FluidSimulation::begin_slice(std::size_t walker, const Slice& slice, sim::T
   const sim::Time start = added + costs_.command;
   const bool loads = polls ? s.uses_input || s.uses_held : s.loads() > 0;
   sim::Time trip = loads ? machine_.gpu.l2.latency + machine_.gpu.hbm.access : sim::Time{};
-  // What is polled for is here when it is seen, and own data were loaded while it was waited for.
+  // Data that are polled for are in registers when they are seen, and the rank's own data were loaded during
+  // the wait.
   const bool waited = polls && s.receives();
   if (waited) trip = sim::max(trip, poll());
   const auto wire = static_cast<double>(encoding_.wire(slice.bytes).count());
   const auto trips = static_cast<std::int64_t>(std::ceil(wire / window_));
   const sim::Time ready = waited ? start : start + trip;
   const sim::Time loaded = ready + trip * (trips - 1);
-  w.sends = !adds_first;  // the engines send while the next slice is added
+  w.sends = !adds_first;  // copy engines send while the next slice is added
   w.issues_at = adds_first ? added : loaded;
   poke(walker, w.issues_at);
   Sending sending;
@@ -113,7 +115,8 @@ void FluidSimulation::begin_slice(std::size_t walker, const Slice& slice, sim::T
   poke(walker, w.queue.back().ready);
 }
 
-/// The last slice is read and what is left of it fits the window: its slots are free, the next may come.
+/// The last slice has been read and what is left of it fits the window: its slots are free, and the next
+/// slice may come.
 bool FluidSimulation::issue(std::size_t walker, sim::Time now) {
   Walker& w = walkers_[walker];
   if (!w.busy || now < w.issues_at) return false;
@@ -148,7 +151,8 @@ void FluidSimulation::Backend::give_back(Pipe& in, std::uint64_t number) {
   simulation.poke(in.sender, freed);
 }
 
-/// A short kernel that adds a slice: its launch, and its workgroups' loads through their SMs' ports.
+/// The time of a short kernel that adds a slice: its launch, and the loads of its workgroups through their
+/// SMs' ports.
 sim::Time FluidSimulation::adding_time(sim::Bytes slice, int loads) const {
   const gpu::GpuSpec& gpu = machine_.gpu;
   const sim::Bandwidth port = sim::Bandwidth::bytes_per_s(gpu.sm_port.count() * gpu.clock.count_hz());

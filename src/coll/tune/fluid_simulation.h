@@ -1,6 +1,6 @@
-// The interpreter's back end for the estimate: a walk through a program's steps in order of time, with links
-// as a fluid that all slices under way share. When a flag will be seen is known as soon as it is sent, so
-// connections keep times and count what has come by now. Internal to the estimate.
+// The interpreter's back end for the estimate: it goes through the steps of a program in order of time, with
+// links as a fluid that all slices under way share. The time at which a flag will be seen is known as soon as
+// it is sent, so connections keep times and count what has come by now. Internal to the estimate.
 #pragma once
 
 #include <array>
@@ -24,36 +24,36 @@ namespace infold::coll {
 
 class FluidSimulation {
  public:
-  /// All must outlive it.
+  /// Everything that is passed must outlive it.
   FluidSimulation(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes,
                   const Program& program, std::span<const int> gpus);
 
-  /// From the stream's reaching the collective to the last rank's end; never, if it can not end before
-  /// `limit` or `keep_going` says no.
+  /// The time from the moment the stream reaches the collective to the end of the last rank; never, if the
+  /// program cannot end before `limit` or `keep_going` says no.
   sim::Time run(sim::Time limit, const std::function<bool()>& keep_going);
 
  private:
-  /// What differs from engine to engine.
+  /// The costs that differ from engine to engine.
   struct Costs {
-    sim::Time start;    // from the stream's reaching the collective to the first step
+    sim::Time start;    // from the moment the stream reaches the collective to the first step
     sim::Time command;  // before a slice's first load
-    sim::Time fence;    // from a slice's being visible to the flag that says so
-    sim::Time poll;     // from data's or a flag's being there to its being seen
+    sim::Time fence;    // from the moment a slice is visible to the flag that says so
+    sim::Time poll;     // from the moment data or a flag is there to the moment it is seen
     sim::Bytes window;
-    sim::Bytes payload;  // of a packet
+    sim::Bytes payload;  // the payload of a packet
   };
   struct Way {
     std::vector<net::Fluid::Share> shares;
     sim::Time latency;
-    double lanes = 1;                                          // links it spreads over as it leaves
-    double slowest = std::numeric_limits<double>::infinity();  // data a picosecond of one of its links
+    double lanes = 1;                                          // links that it spreads over as it leaves
+    double slowest = std::numeric_limits<double>::infinity();  // data per picosecond of one of its links
   };
   /// A slice in a receive buffer.
   struct Slot {
-    sim::Time visible;  // where no flags are inside: the receiver could see all data, if told
-    sim::Time first;    // the receiver sees the first data, or the flag behind them
-    sim::Time last;     // and all of them
-    sim::Time freed;    // the sender sees that it is free again
+    sim::Time visible;  // when the receiver could see all data, if told; for data without flags inside
+    sim::Time first;    // when the receiver sees the first data, or the flag behind them
+    sim::Time last;     // when the receiver sees all of them
+    sim::Time freed;    // when the sender sees that the slot is free again
   };
   /// A connection from one walker to another.
   struct Pipe : Connection {
@@ -61,7 +61,7 @@ class FluidSimulation {
     std::size_t way = 0;
     std::size_t sender = 0;
     std::size_t receiver = 0;
-    double rivals = 1;  // stores that spread over the same links, if all send at once
+    double rivals = 1;  // stores that spread over the same links if all send at once
 
     Slot& slot(std::uint64_t number) { return slots[number % slots.size()]; }
     const Slot& slot(std::uint64_t number) const { return slots[number % slots.size()]; }
@@ -75,27 +75,27 @@ class FluidSimulation {
   struct Sending {
     std::uint32_t step = 0;
     double wire = 0;
-    sim::Time ready;                                   // its first data can leave
-    sim::Time loaded;                                  // all of it is loaded
-    double most = 0;                                   // bytes a picosecond that its walker loads
-    std::vector<std::uint64_t> numbers;                // on each receiver's pipe
-    std::vector<std::vector<net::Fluid::Share>> ways;  // of each flow: links, and memory at both ends
-    int flows = 0;                                     // under way
+    sim::Time ready;                                   // when its first data can leave
+    sim::Time loaded;                                  // when all of it is loaded
+    double most = 0;                                   // bytes per picosecond that its walker loads
+    std::vector<std::uint64_t> numbers;                // of the slice on each receiver's pipe
+    std::vector<std::vector<net::Fluid::Share>> ways;  // per flow: its links, and the memory at both ends
+    int flows = 0;                                     // how many are under way
     bool begun = false;
-    bool tail = false;  // what is left fits the window: the walker can take up its next slice
+    bool tail = false;  // what is left fits the window, so the walker can take up its next slice
     bool gone = false;
   };
-  /// A rank's channel.
+  /// One channel of one rank.
   struct Walker {
     explicit Walker(const StepInterpreter<Pipe>::Setup& setup) : steps(setup) {}
     StepInterpreter<Pipe> steps;
-    bool busy = false;          // its last slice is not issued
-    bool sends = false;         // and is so when most of it, the last of `queue`, has gone
-    sim::Time issues_at;        // not before
-    std::deque<Sending> queue;  // the first one's flows are under way
+    bool busy = false;          // its last slice is not issued yet
+    bool sends = false;         // the slice counts as issued when most of it, the last of `queue`, has left
+    sim::Time issues_at;        // the earliest time at which it counts as issued
+    std::deque<Sending> queue;  // the flows of the first one are under way
     sim::Time done;
   };
-  /// A walker at a moment, as the interpreter sees it.
+  /// A walker at one moment, as the interpreter sees it.
   struct Backend {
     FluidSimulation& simulation;
     std::size_t walker;
@@ -137,7 +137,7 @@ class FluidSimulation {
   double sent_together(std::size_t walker, std::size_t step, double wire) const;
   sim::Time first_piece(double wire, double rate) const;
   sim::Time adding_time(sim::Bytes slice, int loads) const;
-  /// From data's or a flag's being there to a warp's having them.
+  /// The time from the moment data or a flag is there to the moment a warp has it.
   sim::Time poll() const { return costs_.poll * encoding_.reads; }
 
   const gpu::MachineSpec& machine_;
@@ -147,13 +147,13 @@ class FluidSimulation {
   double window_;
   std::vector<double> link_rates_;  // data per picosecond, by type of link
   net::Fluid fluid_;
-  std::vector<std::uint32_t> memories_;  // resources, by rank
+  std::vector<std::uint32_t> memories_;  // resources, indexed by rank
   std::map<std::vector<net::LinkId>, std::uint32_t> resources_;
   std::vector<Way> ways_;
   Wiring wiring_;
-  std::vector<Pipe> pipes_;  // by connection
+  std::vector<Pipe> pipes_;  // indexed by connection
   std::vector<Walker> walkers_;
-  std::vector<std::size_t> flow_walker_;  // whose flow it is
+  std::vector<std::size_t> flow_walker_;  // the walker of each flow
   std::priority_queue<Poke, std::vector<Poke>, std::greater<>> pokes_;
   std::uint64_t order_ = 0;
 };

@@ -1,4 +1,4 @@
-// What can be set, for `infold describe`: everything comes from the visit() of the specs.
+// Describes what can be set, for `infold describe`. Everything comes from the visit() of the specs.
 #pragma once
 
 #include <optional>

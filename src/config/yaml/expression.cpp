@@ -55,29 +55,35 @@ class Parser {
     return exact;
   }
 
-  Value sum() {
-    Value left = term();
+  /// Operands joined by one of two operators of the same rank, from left to right.
+  template <class Operand, class Combine>
+  Value joined(char one, char other, Operand operand, Combine combine) {
+    Value left = operand();
     while (left) {
-      const bool plus = take('+');
-      if (!plus && !take('-')) break;
-      const Value right = term();
+      const bool is_one = take(one);
+      if (!is_one && !take(other)) break;
+      const Value right = operand();
       if (!right) return std::nullopt;
-      const std::int64_t v = plus ? *left + *right : *left - *right;
-      left = bounded(static_cast<double>(v), v);
+      left = combine(is_one, *left, *right);
     }
     return left;
   }
 
+  Value sum() {
+    return joined(
+        '+', '-', [this] { return term(); },
+        [this](bool plus, std::int64_t a, std::int64_t b) {
+          const std::int64_t v = plus ? a + b : a - b;
+          return bounded(static_cast<double>(v), v);
+        });
+  }
+
   Value term() {
-    Value left = factor();
-    while (left) {
-      const bool times = take('*');
-      if (!times && !take('/')) break;
-      const Value right = factor();
-      if (!right) return std::nullopt;
-      left = times ? multiplied(*left, *right) : divided(*left, *right);
-    }
-    return left;
+    return joined(
+        '*', '/', [this] { return factor(); },
+        [this](bool times, std::int64_t a, std::int64_t b) {
+          return times ? multiplied(a, b) : divided(a, b);
+        });
   }
 
   Value multiplied(std::int64_t a, std::int64_t b) {

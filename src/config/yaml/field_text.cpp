@@ -112,7 +112,7 @@ sim::Status assign(std::string_view name, std::span<const std::string_view> text
   std::vector<int> values;
   for (const std::string_view text : texts) {
     int value = 0;
-    // An element of a list has no value of before that a percentage could be taken of.
+    // An element of a list has no previous value that a percentage could refer to.
     if (auto assigned = assign(name, text, Dialect::kFile, value, range); !assigned) return assigned;
     values.push_back(value);
   }

@@ -33,9 +33,9 @@ std::string format(int v);
 std::string format(bool v);
 std::string format(const std::vector<int>& v);
 
-// Errors of what follows say what is wrong with a value, in words without a place.
+// The functions below fail with an error that says what is wrong with a value, without a place.
 
-/// A whole number or quantity, of the type asked for.
+/// Parses a whole number or a quantity of the type asked for.
 template <class T>
 sim::Result<T> parse_as(std::string_view text, Dialect dialect);
 template <>
@@ -49,7 +49,7 @@ sim::Result<sim::Bandwidth> parse_as(std::string_view text, Dialect dialect);
 template <>
 sim::Result<sim::Frequency> parse_as(std::string_view text, Dialect dialect);
 
-/// "110%" as the share of a value there is; nothing when the text is no percentage.
+/// Reads "110%" as a share of the present value; nothing if the text is not a percentage.
 sim::Result<std::optional<double>> parse_percent(std::string_view text);
 int scaled(int v, double share);
 sim::Time scaled(sim::Time v, double share);
@@ -57,7 +57,8 @@ sim::Bytes scaled(sim::Bytes v, double share);
 sim::Bandwidth scaled(sim::Bandwidth v, double share);
 sim::Frequency scaled(sim::Frequency v, double share);
 
-/// For a number without a unit: the same with one that the field may have; the field's most if there is none.
+/// For a number without a unit, suggests the same number with a unit that the field may have, or the field's
+/// maximum if there is none.
 template <class T>
 std::string with_unit(std::string_view text, const sim::Range<T>& range) {
   constexpr std::size_t kLongest = 20;  // digits that are worth repeating
@@ -70,8 +71,8 @@ std::string with_unit(std::string_view text, const sim::Range<T>& range) {
   return format(range.max);
 }
 
-/// Sets a field from text, or leaves it and says why not. On the command line a percentage is one of the
-/// value there was.
+/// Sets a field from text, or leaves it unchanged and says why. On the command line, a percentage refers to
+/// the present value.
 template <class T>
 sim::Status assign(std::string_view name, std::string_view text, Dialect dialect, T& field,
                    const sim::Range<T>& range) {
@@ -94,7 +95,7 @@ sim::Status assign(std::string_view name, std::string_view text, Dialect dialect
   return {};
 }
 
-/// Each element must lie in the range.
+/// Sets a list; each element must lie in the range.
 sim::Status assign(std::string_view name, std::span<const std::string_view> texts, std::vector<int>& field,
                    const sim::Range<int>& range);
 
@@ -116,7 +117,7 @@ sim::Status assign(std::string_view name, std::string_view text, E& field) {
 sim::Status assign(std::string_view name, std::string_view text, bool& field);
 sim::Status assign(std::string_view name, std::string_view text, std::string& field);
 
-/// Text that people read: of bounded length, on one line, without control characters.
+/// Sets a text that people read: it has a bounded length, is on one line and has no control characters.
 sim::Status assign_words(std::string_view name, std::string_view text, std::size_t longest,
                          std::string& field);
 

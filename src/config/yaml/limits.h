@@ -1,4 +1,4 @@
-// How much a file may hold: bounds that no honest file comes near, so that no other one costs much memory or
+// Limits on what a file may hold. No honest file comes near them, and no other file can cost much memory or
 // time.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace infold::config {
 
 inline constexpr std::size_t kLongestName = 64;
-/// Of a sentence or a command.
+/// The length of a sentence or a command.
 inline constexpr std::size_t kLongestLine = 256;
 inline constexpr std::size_t kMostRows = 4096;
 

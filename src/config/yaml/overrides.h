@@ -1,5 +1,5 @@
-// `--set path=value`: changes one parameter of a system after its file was read.
-// Same types, ranges and suggestions as in a file; a plain number of bytes needs no unit here.
+// `--set path=value` changes one parameter of a system after its file was read. Types, ranges and suggestions
+// are the same as in a file; a plain number of bytes needs no unit here.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@
 
 namespace infold::config {
 
-/// Applies "gpu.hbm.bandwidth=3TB/s"; lists are written [5,4,4,5] or 5,4,4,5.
-/// What is wrong ("--set: fabric.planes must be ...") leaves the spec unchanged.
+/// Applies "gpu.hbm.bandwidth=3TB/s"; lists are written [5,4,4,5] or 5,4,4,5. An error ("--set: fabric.planes
+/// must be ...") leaves the spec unchanged.
 sim::Status apply_override(study::SystemSpec& spec, std::string_view assignment);
 
-/// Applies all, in order, up to the first that is wrong. So is one, in the end, that the topology has no use
-/// for (config/unused_parameters).
+/// Applies all of them in order, up to the first that is wrong. A parameter that the topology has no use for
+/// in the end is wrong, too (config/unused_parameters).
 sim::Status apply_overrides(study::SystemSpec& spec, std::span<const std::string> assignments);
 
 }  // namespace infold::config

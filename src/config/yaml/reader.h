@@ -22,14 +22,14 @@
 
 namespace infold::config {
 
-/// What is shared while one file is read.
+/// The state that is shared while one file is read.
 struct ReadContext {
   std::string file;
   std::vector<sim::Error> problems;
   std::map<std::string, Position, std::less<>> keys;  ///< dotted path of each key in the file
   /// Reads the value of `gpu:`, which may be a name instead of a map.
   std::function<void(const YamlNode& node, gpu::GpuSpec& spec, const std::string& path)> read_gpu;
-  /// Works out a whole number written as an expression; empty where only plain numbers are allowed.
+  /// Computes a whole number that is written as an expression; empty if only plain numbers are allowed.
   std::function<sim::Result<std::int64_t>(std::string_view text)> evaluate;
 
   void complain(Position where, std::string message) {

@@ -87,7 +87,7 @@ sim::Error unread(std::string_view reference, sim::Error why) {
 }
 
 sim::Result<Source> find_source(FileKind kind, std::string_view reference, const Source* from) {
-  if (reference.find('\0') != std::string_view::npos) return sim::fail("a name can not hold a NUL byte");
+  if (reference.find('\0') != std::string_view::npos) return sim::fail("a name cannot hold a NUL byte");
   if (!is_file_reference(reference)) return from_preset(kind, reference);
   if (from != nullptr && from->embedded) return sim::fail("a preset can only refer to presets");
   const fs::path path(reference);
@@ -96,21 +96,19 @@ sim::Result<Source> find_source(FileKind kind, std::string_view reference, const
 }
 
 sim::Result<Source> read_source(const fs::path& path, std::size_t largest) {
-  const auto cannot = [&](std::string_view why) {
-    return sim::fail(fmt::format("can not read it: {}", why));
-  };
+  const auto cannot = [&](std::string_view why) { return sim::fail(fmt::format("cannot read it: {}", why)); };
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))
-    return sim::fail(error && status.type() == fs::file_type::none ? "can not read it: " + error.message()
+    return sim::fail(error && status.type() == fs::file_type::none ? "cannot read it: " + error.message()
                                                                    : "no such file");
   if (fs::is_directory(status)) return cannot("it is a directory");
   // A pipe would block and a device might never end.
   if (!fs::is_regular_file(status)) return cannot("it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return cannot(std::strerror(errno));
-  // A file that states no size is not read at all: it is empty, or (/proc/kmsg) a device that only looks like
-  // a file and would block.
+  // A file that states no size is not read at all: it is empty, or it is a device that only looks like a file
+  // (/proc/kmsg) and would block.
   const bool something = fs::file_size(path, error) > 0 && !error;
   // The file is read piece by piece: a stated size can be wrong, and most files are far smaller than the
   // largest.

@@ -33,14 +33,14 @@ bool is_file_reference(std::string_view reference);
 /// The name of what is referred to, if it does not give one itself.
 std::string stem_of(std::string_view reference);
 
-/// What a name or file could not be read for, placed in the file if it is one.
+/// The reason why a name or file could not be read, with the file as its place if it is one.
 sim::Error unread(std::string_view reference, sim::Error why);
 
-/// The preset or file of that kind; an error has no place, the caller knows where the reference stands.
-/// `from` is the source that refers to it, null for the command line.
+/// Finds the preset or file of that kind. An error has no place, because the caller knows where the reference
+/// stands. `from` is the source that refers to it, or null for the command line.
 sim::Result<Source> find_source(FileKind kind, std::string_view reference, const Source* from);
 
-/// A file as it is, of at most so many bytes.
+/// Reads a file as it is, up to so many bytes.
 sim::Result<Source> read_source(const std::filesystem::path& path, std::size_t largest);
 
 std::vector<std::string> preset_names(FileKind kind);

@@ -16,10 +16,10 @@ std::string shown(std::string_view text, std::size_t most = 60);
 /// The same in quotes.
 std::string quote(std::string_view text);
 
-/// Without the blanks at both ends.
+/// The text without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Of decimal numbers, whatever the locale.
+/// Whether a character is a decimal digit, whatever the locale.
 inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -29,7 +29,8 @@ struct TextFault {
   std::string why;
 };
 
-/// The first byte that is not allowed in a text file: NUL or another control character, invalid UTF-8.
+/// Finds the first byte that is not allowed in a text file: NUL or another control character, or invalid
+/// UTF-8.
 std::optional<TextFault> find_text_fault(std::string_view text);
 
 /// Whether the text has a control character; a string value must not, since it is printed on terminals and in

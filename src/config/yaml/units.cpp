@@ -105,7 +105,7 @@ sim::Failure too_large(std::string_view text) {
 sim::Result<std::int64_t> multiply(std::string_view text, const Decimal& d, std::int64_t scale,
                                    std::string_view smallest) {
   const auto not_whole = sim::fail(fmt::format("{} is not a whole number of {}", quote(text), smallest));
-  // No unit is finer than a 10^12th or 2^40th of another, so longer fractions can not come out whole.
+  // No unit is finer than a 10^12th or 2^40th of another, so longer fractions cannot come out whole.
   if (d.places > 40 && !d.digits.empty()) return not_whole;
   Wide value = 0;
   for (const char c : d.digits) {
@@ -145,7 +145,7 @@ sim::Failure unknown_unit(std::string_view text, std::string_view unit, const Fa
   return sim::fail(fmt::format("unknown unit {} in {}{}", quote(unit), quote(text), hint));
 }
 
-/// With `sizes`, a missing unit means the smallest and K, M, G, T are understood.
+/// With `sizes`, a missing unit means the smallest one, and K, M, G, T are understood.
 sim::Result<std::int64_t> parse(std::string_view raw, const Family& family, bool sizes) {
   const std::string_view text = trimmed(raw);
   const Split s = split(text);

@@ -34,7 +34,8 @@ struct YamlLimits {
   std::size_t brackets = 5'000;
 };
 
-/// Reads one document; refuses whatever is not small, plain, valid YAML in UTF-8. `file` is for messages.
+/// Reads one document, and refuses everything that is not small, plain, valid YAML in UTF-8. `file` is for
+/// messages.
 sim::Result<YamlNode> parse_yaml(std::string_view text, const std::string& file,
                                  const YamlLimits& limits = {});
 

@@ -46,7 +46,7 @@ void CopyEngine::handle(std::uint32_t) {
   last_taken_ = sim::max(last_taken_, memory_.write(target_, unit.bytes, now));
   in_flight_ -= sim::Bytes{unit.bytes};
   if (!loading_.empty()) {
-    // What memory has not taken yet holds the next one up.
+    // The next store waits until memory has taken the last one.
     const sim::Time next = sim::max(loading_.front().ready, last_taken_);
     events_.schedule(sim::max(next, now), sim::Priority::kWork, *this, 0);
   }

@@ -8,8 +8,8 @@
 namespace infold::gpu {
 
 namespace {
-/// Bytes that buffers take as one burst of packets of `payload`: as many packets as of the network's own,
-/// which have as much header each.
+/// The largest burst of packets of `payload` that buffers take. It has as many packets as a burst of the
+/// network's own packets, because each has as much header.
 sim::Bytes largest_burst(const net::FabricTraits& fabric, sim::Bytes payload) {
   const sim::Bytes own = fabric.packet_payload;
   const sim::Bytes most = fabric.max_burst;
@@ -36,8 +36,8 @@ CopyPipeline::CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySy
   const sim::Bytes own = fabric.traits().packet_payload;
   if (setup_.payload == sim::Bytes{}) setup_.payload = own;
   payload_ = static_cast<std::uint32_t>(setup_.payload.count());
-  // Values belong to packets that stay whole, so with values on a train is cut here; so is one of packets
-  // that are larger than those into which the links would cut it.
+  // Values belong to packets that stay whole, so in functional mode a train of packets is cut here. The same
+  // holds for packets that are larger than those into which the links would cut a train.
   const bool whole = setup.burst == sim::Bytes{} && (payloads != nullptr || setup_.payload != own);
   largest_send_ = static_cast<std::uint32_t>(largest_burst(fabric.traits(), setup_.payload).count());
   if (whole) largest_send_ = std::min(largest_send_, payload_);
@@ -62,7 +62,7 @@ void CopyPipeline::start(const Move& move, std::span<const Move> copies) {
       std::max<std::int64_t>(move.encoding.access, move.encoding.data_in(setup_.payload.count()));
   const std::int64_t accesses = sim::min(largest_unit_, even_unit(move.bytes / kGrain)).count() / access;
   const std::int64_t whole = std::max<std::int64_t>(accesses, 1) * access;
-  // What the window and the buffers hold comes first, and neither an element nor a line is cut in two.
+  // What the window and the buffers hold takes precedence, and neither an element nor a line is cut in two.
   const std::int64_t fits =
       move.encoding.data_in(sim::min(setup_.window, largest_burst(fabric_.traits(), setup_.payload)).count());
   const std::int64_t grain = std::max<std::int64_t>(move.encoding.whole, kVectorAccess);
@@ -96,8 +96,8 @@ void CopyPipeline::open_cursors(const Move& move) {
   if (move.stores_here) here_ = {Actor::kCollective, move.here.buffer, move.here.offset, data};
 }
 
-/// A unit ends where its block of interleaved addresses ends, so that all of it goes one way. What is stored
-/// whole goes the way of its first byte.
+/// A unit ends where its block of interleaved addresses ends, so that all of it takes the same link. A unit
+/// that is stored whole takes the link of its first byte.
 void CopyPipeline::look_up_block() {
   const std::int64_t block = interleave_block_.count();
   if (loaded_ > sim::Bytes{} && target_.encoding.plain()) {
@@ -111,7 +111,7 @@ void CopyPipeline::look_up_block() {
       sim::Bytes{std::max<std::int64_t>(room - room % target_.encoding.whole, target_.encoding.whole)};
 }
 
-/// Data come from memory through the SM's port; what is polled for comes when it has landed.
+/// Data come from memory through the SM's port; data that are polled for come when they have landed.
 CopyPipeline::Shape CopyPipeline::shape_of(sim::Bytes data) const {
   const int streams = loads_ - polled_for_;
   const sim::Bytes access = sim::min(data, sim::Bytes{target_.encoding.access});
@@ -133,7 +133,8 @@ void CopyPipeline::load_more() {
     const auto n = static_cast<std::uint32_t>(data.count());
     for (int i = polled_for_; i < loads_; ++i)
       port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
-    // A unit can be sent on when its first access is there; the rest comes in faster than it goes out.
+    // A unit can be sent on when its first access is there, because the rest comes in faster than it goes
+    // out.
     loading_.push({port + unit.first_access, static_cast<std::uint32_t>(loaded_.count()), n});
     port_.load_free = port + unit.all_loads;
     loaded_ += data;
@@ -148,7 +149,7 @@ void CopyPipeline::load_more() {
   }
 }
 
-/// Warps poll for what they receive: the units whose data are there have them a poll later.
+/// Warps poll for what they receive: they have the data of a unit one poll after these have landed.
 void CopyPipeline::see_landed() {
   if (polled_for_ == 0) seen_ = loading_.size();  // loads come by themselves
   for (; seen_ < loading_.size(); ++seen_) {
@@ -176,7 +177,7 @@ void CopyPipeline::see_landed() {
   }
 }
 
-/// The first unit is stored when it is there; if that is not known yet, available() will ask again.
+/// The first unit is stored when it is there; if that time is not known yet, available() calls this again.
 void CopyPipeline::await_first() {
   if (loading_.empty()) return;
   if (seen_ == 0) {
@@ -232,7 +233,8 @@ void CopyPipeline::store(const Unit& unit) {
   }
 }
 
-/// What was sent is told to the table when all of it was: one look at the move instead of one a unit.
+/// The table is told what was sent when all of it was, so that the move is looked up once and not once per
+/// unit.
 void CopyPipeline::issued() {
   const MoveId id = target_.move;
   MoveTable::Entry& entry = moves_[id];
@@ -253,25 +255,25 @@ CopyPipeline::Target CopyPipeline::target_of(MoveId id) const {
 sim::Bytes CopyPipeline::send(const Target& target, const Unit& unit, net::ValuesId values) {
   const auto at = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.offset}).count());
   const auto wire = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.bytes}).count());
-  net::Packet packet;
+  net::Packet packet(net::PacketKind::kWrite);
   packet.arrives = events_.now();
-  packet.flow = target.move;
-  packet.source = gpu_;
-  packet.destination = static_cast<net::NodeId>(target.to);
-  packet.spread = fabric_.traits().interleaving.spread_of(target.address + at);
+  packet.set_flow(target.move);
+  packet.set_source(gpu_);
+  packet.set_destination(static_cast<net::NodeId>(target.to));
+  packet.set_spread(fabric_.traits().interleaving.spread_of(target.address + at));
   for (std::uint32_t done = 0; done < wire; done += largest_send_) {
-    packet.offset = at + done;
-    packet.payload = static_cast<std::uint16_t>(std::min(largest_send_, wire - done));
-    packet.packets = 1;
-    if (packet.payload > payload_)
-      packet.packets = static_cast<std::uint16_t>((packet.payload + payload_ - 1) / payload_);
+    packet.set_offset(at + done);
+    packet.set_payload(static_cast<std::uint16_t>(std::min(largest_send_, wire - done)));
+    packet.set_packets(1);
+    if (packet.payload() > payload_)
+      packet.set_packets(static_cast<std::uint16_t>((packet.payload() + payload_ - 1) / payload_));
     if (payloads_ != nullptr) {
       const auto from = std::min<std::int64_t>(target.encoding.data_in(done), unit.bytes);
-      const auto to = std::min<std::int64_t>(target.encoding.data_in(done + packet.payload), unit.bytes);
-      packet.values = payloads_->take(static_cast<std::uint32_t>(to - from));
+      const auto to = std::min<std::int64_t>(target.encoding.data_in(done + packet.payload()), unit.bytes);
+      packet.set_values(payloads_->take(static_cast<std::uint32_t>(to - from)));
       std::ranges::copy(
           (*payloads_)[values].subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
-          (*payloads_)[packet.values].begin());
+          (*payloads_)[packet.values()].begin());
     }
     fabric_.send(packet, sender_);
   }
@@ -280,11 +282,12 @@ sim::Bytes CopyPipeline::send(const Target& target, const Unit& unit, net::Value
 
 void CopyPipeline::departed(sim::Bytes bytes) {
   in_flight_ -= bytes;
-  // Called for every packet, while most often there is nothing left to load or no room for a whole unit.
+  // This is called for every packet, although most often there is nothing left to load or no room for a whole
+  // unit.
   if (loaded_ < to_load_ && (in_flight_ + unit_.stores <= window_ || in_flight_ == sim::Bytes{})) load_more();
 }
 
-/// Acknowledgements are known of before they are here, so the end of a move is an event.
+/// Acknowledgements are known before they arrive, so the end of a move is an event.
 void CopyPipeline::settled(MoveId id) {
   const sim::Time visible = moves_[id].visible;
   if (visible > events_.now()) {

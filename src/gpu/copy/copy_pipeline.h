@@ -1,6 +1,7 @@
-// A communication workgroup's data path: it loads units of a move, and as each arrives sends it on.
-// Its speed is not a number but a consequence: bytes in flight ÷ memory latency, the SM's port, the
-// memory, and its turn at the links: a store holds its registers until the link has taken it.
+// The data path of a communication workgroup: it loads the units of a move, and sends each on as it arrives.
+// Its speed is not a number but a consequence of its bytes in flight and the memory latency, of the SM's
+// port, of the memory, and of its turn at the links, because a store holds its registers until the link has
+// taken it.
 #pragma once
 
 #include <array>
@@ -20,22 +21,22 @@ namespace infold::gpu {
 
 class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
  public:
-  /// When data can pass it: loads from memory, and what is polled for.
+  /// The times from which data can pass the port: loads from memory, and data that are polled for.
   struct Port {
     sim::Time load_free;
     sim::Time poll_free;
   };
   struct Setup {
     net::NodeId gpu = 0;
-    std::uint32_t sender = 0;  ///< which of the GPU's workgroups: takes turns at the links
-    sim::Bytes window;         ///< bytes between load and a store's leaving for the wire, at most
-    sim::Bytes outstanding = sim::Bytes::gib(1024);  ///< bytes of loads on their way to it, at most
-    sim::Bytes burst;                                ///< 0: packet by packet
-    sim::Bandwidth port;                             ///< of the SM, each way
-    sim::Time poll{};             ///< from data's being there to a polling warp's having them
-    sim::Bandwidth adders{};      ///< what is received on chip passes these to be added
-    sim::Bytes payload{};         ///< of a packet; 0: the fabric's
-    Port* shared_port = nullptr;  ///< null: the port is its own
+    std::uint32_t sender = 0;  ///< which of the GPU's senders it is: senders take turns at the links
+    sim::Bytes window;         ///< most bytes that are loaded and have not left for the wire
+    sim::Bytes outstanding = sim::Bytes::gib(1024);  ///< most bytes of loads that are on their way to it
+    sim::Bytes burst;                                ///< 0 means packet by packet
+    sim::Bandwidth port;                             ///< the rate of the SM's port, each way
+    sim::Time poll{};             ///< time from data being there until a polling warp has them
+    sim::Bandwidth adders{};      ///< data that are received on chip pass these to be added
+    sim::Bytes payload{};         ///< the payload of a packet; 0 means that of the fabric
+    Port* shared_port = nullptr;  ///< if null, the port is its own
   };
   CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Fabric& fabric,
                MoveTable& moves, net::Payloads* payloads);
@@ -52,7 +53,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   void settled(MoveId id);
 
  private:
-  /// Of the current move.
+  /// A unit of the current move.
   struct Unit {
     sim::Time ready;  // when its loads are there
     std::uint32_t offset;
@@ -65,13 +66,13 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
     std::uint64_t address = 0;
     Encoding encoding;
   };
-  /// What a unit of so much data takes.
+  /// What a unit of that much data takes.
   struct Shape {
     sim::Bytes data;
-    sim::Bytes stores;       // of the window
-    sim::Bytes loads;        // from memory, over all sources
-    sim::Time first_access;  // at the SM's port
-    sim::Time all_loads;     // likewise
+    sim::Bytes stores;       // bytes of the window
+    sim::Bytes loads;        // bytes from memory, over all sources
+    sim::Time first_access;  // time of its first access at the SM's port
+    sim::Time all_loads;     // time of all its loads at the SM's port
   };
   /// Bursts are cut so that at least this many make up a move: larger ones would distort the workgroups'
   /// turns at the links.
@@ -100,16 +101,17 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   void issued();
   void finish(MoveId id);
 
-  // There are hundreds of pipelines, so what a unit touches stands in few cache lines ...
+  // There are hundreds of pipelines, so everything that a unit touches is in a few cache lines ...
   sim::RingBuffer<Unit> loading_;  // in order of arrival; the first has its event pending
-  std::uint32_t seen_ = 0;         // of them, the first so many, whose received data are there
+  std::uint32_t seen_ = 0;         // how many of these, from the first on, have their received data
   bool busy_ = false;
-  bool stores_here_ = false;  // the current move does
+  bool stores_here_ = false;  // the current move also stores to this GPU's memory
   sim::EventQueue& events_;
   MoveTable& moves_;
-  sim::Bytes on_the_way_;  // loads
-  // A thread holds what it loaded until the last of its stores has left. Each store counts for its share:
-  // bytes in flight and the window are counted in stores, of which a byte of the current move has so many.
+  sim::Bytes on_the_way_;  // bytes of loads
+  // A thread holds what it loaded until the last of its stores has left, and each store counts for its share.
+  // So bytes in flight and the window are counted in stores; this is the number of stores per byte of the
+  // current move.
   std::int64_t stores_ = 1;
   sim::Bytes in_flight_;
   sim::Bytes window_;
@@ -119,7 +121,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   sim::Bytes sent_;              // encoded
   Shape unit_;                   // of the current move
   Target target_;                // likewise
-  std::int32_t polled_for_ = 0;  // of its loads, the first so many are waited for and not asked for
+  std::int32_t polled_for_ = 0;  // how many of its loads, from the first on, are waited for and not asked for
   std::int32_t loads_ = 0;
   MemorySystem& memory_;
   Port& port_;
@@ -133,7 +135,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   net::NodeId gpu_;
   MemorySystem::Cursor here_;
   std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
-  // ... and what only some do.
+  // ... and everything that only some units touch.
   Setup setup_;
   sim::Bytes available_;        // received data of the current move that are there, if they carry flags
   std::vector<MoveId> copies_;  // of the current move
@@ -141,7 +143,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   sim::Pace adder_pace_;
   sim::Bytes interleave_block_;
   sim::Bytes largest_unit_;
-  sim::Time idle_since_ = sim::Time::never();  // polls, with nothing else to do, since then
+  sim::Time idle_since_ = sim::Time::never();  // since when it has only polled
   sim::Time polled_;
 };
 

@@ -15,11 +15,11 @@ class DataPath {
   /// `copies` are moves of the same bytes to further GPUs: what `move` loads is stored to all of them. Only
   /// `move` is issued and produced; each is complete by itself.
   virtual void start(const Move& move, std::span<const Move> copies) = 0;
-  /// Of a move whose data carry their flags: everything received before `data` bytes is there now.
+  /// For a move whose data carry their flags: everything received before `data` bytes is there now.
   virtual void available(sim::Bytes data) = 0;
   /// How long it has polled for data that were not there.
   virtual sim::Time polled() const = 0;
-  /// As which of its GPU's senders its flags take their turn at the links.
+  /// The sender under which its flags take their turn at the links.
   virtual std::uint32_t sender() const = 0;
 
  protected:

@@ -13,21 +13,14 @@ constexpr std::int64_t kLeastShare = 8192;
 }  // namespace
 
 DmaPath::DmaPath(Gpu& gpu, const Setup& setup)
-    : gpu_(gpu), setup_(setup), sender_(gpu.copy_engine(setup.first_engine, setup.burst).sender()) {
-  for (int i = setup.slots; i > 0; --i) free_sums_.push_back(i - 1);
-}
+    : gpu_(gpu), setup_(setup), sender_(gpu.copy_engine(setup.first_engine, setup.burst).sender()) {}
 
 void DmaPath::start(const Move& move, std::span<const Move> copies) {
-  if (free_slices_.empty()) {
-    free_slices_.push_back(static_cast<std::uint32_t>(slices_.size()));
-    slices_.emplace_back();
-  }
-  current_ = free_slices_.back();
-  free_slices_.pop_back();
+  current_ = slices_.take();
   Slice& slice = slices_[current_];
   slice.targets.assign(1, move);
   slice.targets.insert(slice.targets.end(), copies.begin(), copies.end());
-  slice.sum_slot = -1;
+  slice.sum_slot = kNoSum;
   slice.open = static_cast<int>(slice.targets.size());
   slice.local = slice.first_sent = false;
   if (setup_.functional) slice.values.resize(static_cast<std::size_t>(move.bytes.count()));
@@ -43,10 +36,11 @@ sim::Bytes DmaPath::share() const {
   return sim::Bytes{(std::max(even, kLeastShare) + kVectorAccess - 1) / kVectorAccess * kVectorAccess};
 }
 
-/// What is kept anyway is added up there, other sums where they wait for being sent.
+/// A sum that is kept on this GPU is added up where it is kept, other sums in the buffer from which they are
+/// sent.
 Place DmaPath::sum_place() const {
   const Slice& slice = slices_[current_];
-  if (slice.sum_slot < 0) return slice.targets[0].here;
+  if (slice.sum_slot == kNoSum) return slice.targets[0].here;
   return {setup_.sums, static_cast<std::uint64_t>((setup_.slot * slice.sum_slot).count())};
 }
 
@@ -54,10 +48,9 @@ void DmaPath::add_up() {
   Slice& slice = slices_[current_];
   const Move& move = slice.targets[0];
   if (!move.stores_here) {
-    needs_sum_ = free_sums_.empty();
+    needs_sum_ = sums_.used() == static_cast<std::size_t>(setup_.slots);
     if (needs_sum_) return;  // a copy that ends will call again
-    slice.sum_slot = free_sums_.back();
-    free_sums_.pop_back();
+    slice.sum_slot = sums_.take();
   }
   Launch launch;
   launch.work = this;
@@ -77,7 +70,7 @@ void DmaPath::start(int workgroup, int sm) {
                   static_cast<std::uint32_t>(workgroup));
 }
 
-/// A workgroup has set itself up: it adds its share.
+/// A workgroup has set itself up, and adds its share.
 void DmaPath::handle(std::uint32_t workgroup) {
   const Move& whole = slices_[current_].targets[0];
   const auto begin = static_cast<std::uint32_t>(share().count() * workgroup);
@@ -89,12 +82,12 @@ void DmaPath::handle(std::uint32_t workgroup) {
   move.here = sum_place();
   move.here.offset += begin;
   move.client = this;
-  move.cookie = open_part({Part::Kind::kSum, current_, workgroup, begin});
+  move.cookie = parts_.take({Part::Kind::kSum, current_, workgroup, begin});
   adders_[workgroup].pipeline->start(move);
 }
 
-/// Where there are engines for every other GPU each has its own, so that no copy waits behind one that goes
-/// another way; otherwise they are dealt out.
+/// If there are as many engines as other GPUs, each has its own, so that no copy waits behind one to another
+/// GPU; otherwise engines are assigned in turn.
 std::size_t DmaPath::engine_for(int to) const {
   const int others = setup_.gpus - 1;
   const int each = others > 0 ? gpu_.spec().copy.engines / others : 0;
@@ -108,7 +101,8 @@ void DmaPath::finished(int) {
   copy_on(sum_place(), /*keep=*/false);
 }
 
-/// Sends the slice, which lies at `from`, to all its targets. `keep`: it has a place in this memory too.
+/// Sends the slice, which lies at `from`, to all its targets. With `keep`, it also has a place in this GPU's
+/// memory.
 void DmaPath::copy_on(const Place& from, bool keep) {
   Slice& slice = slices_[current_];
   const std::uint32_t index = current_;
@@ -126,7 +120,7 @@ void DmaPath::copy_on(const Place& from, bool keep) {
     move.received = 0;
     move.sources[0] = from;
     move.client = this;
-    move.cookie = open_part({kind, index, target, 0});
+    move.cookie = parts_.take({kind, index, target, 0});
     gpu_.copy_engine(engine, setup_.burst).copy(move);
   };
   for (std::uint32_t t = 0; t < targets; ++t) {
@@ -139,17 +133,6 @@ void DmaPath::copy_on(const Place& from, bool keep) {
     move.to = Move::kNowhere;
     copy(move, Part::Kind::kLocal, 0, setup_.first_engine);
   }
-}
-
-std::uint32_t DmaPath::open_part(const Part& part) {
-  if (free_parts_.empty()) {
-    free_parts_.push_back(static_cast<std::uint32_t>(parts_.size()));
-    parts_.emplace_back();
-  }
-  const std::uint32_t id = free_parts_.back();
-  free_parts_.pop_back();
-  parts_[id] = part;
-  return id;
 }
 
 /// When all copies have loaded and what stays is stored, the next slice may come.
@@ -165,7 +148,7 @@ void DmaPath::move_issued(std::uint32_t part) {
 
 void DmaPath::move_complete(std::uint32_t id) {
   const Part part = parts_[id];
-  free_parts_.push_back(id);
+  parts_.give_back(id);
   if (part.kind == Part::Kind::kSum) {
     const Adder adder = adders_[part.index];
     gpu_.release_workgroup(*adder.pipeline);
@@ -195,11 +178,10 @@ void DmaPath::target_complete(std::uint32_t index, std::uint32_t target) {
 }
 
 void DmaPath::close(std::uint32_t index) {
-  Slice& slice = slices_[index];
-  free_slices_.push_back(index);
-  if (slice.sum_slot < 0) return;
-  free_sums_.push_back(slice.sum_slot);
-  slice.sum_slot = -1;
+  const std::uint32_t sum = slices_[index].sum_slot;
+  slices_.give_back(index);
+  if (sum == kNoSum) return;
+  sums_.give_back(sum);
   if (needs_sum_) add_up();
 }
 

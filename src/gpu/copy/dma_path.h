@@ -1,5 +1,5 @@
-// Slices carried by copy engines: what is only copied, they copy; what has to be added, a short kernel on
-// SMs adds first, into memory, from where they copy it on (as ConCCL does).
+// Slices carried by copy engines. They copy what is only copied; what has to be added, a short kernel on SMs
+// first adds into memory, from where the engines copy it on (as ConCCL does).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,23 @@
 #include "gpu/gpu.h"
 #include "gpu/sm/launch.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
 class DmaPath final : public DataPath, public MoveClient, public Work, public sim::Handler {
  public:
   struct Setup {
-    std::size_t first_engine = 0;  ///< copies to other GPUs are dealt out from this one on
-    int gpus = 1;                  ///< of the machine
-    StreamId stream = 0;           ///< of its adding kernels
-    int workgroups = 8;            ///< of such a kernel, at most
-    int threads = 512;             ///< of such a workgroup
-    sim::Bytes window;             ///< bytes that one has in flight
+    std::size_t first_engine =
+        0;                ///< the first engine; copies to other GPUs are assigned in turn from this one on
+    int gpus = 1;         ///< of the machine
+    StreamId stream = 0;  ///< of its adding kernels
+    int workgroups = 8;   ///< of such a kernel, at most
+    int threads = 512;    ///< of such a workgroup
+    sim::Bytes window;    ///< bytes that one has in flight
     sim::Bytes burst;
     std::uint64_t sums = 0;  ///< buffer for sums that are sent on and kept nowhere else
-    sim::Bytes slot;         ///< of one sum
+    sim::Bytes slot;         ///< the size of one sum
     int slots = 1;
     bool functional = false;
   };
@@ -36,11 +38,15 @@ class DmaPath final : public DataPath, public MoveClient, public Work, public si
   std::uint32_t sender() const override { return sender_; }
 
  private:
+  /// A place for a sum. Only its number counts.
+  struct SumSlot {};
+  static constexpr std::uint32_t kNoSum = sim::Pool<SumSlot>::kNone;
+
   /// A slice: where it goes, what of it is under way.
   struct Slice {
     std::vector<Move> targets;  // as asked for; the first is the move, the others its copies
     std::vector<std::byte> values;
-    int sum_slot = -1;
+    std::uint32_t sum_slot = kNoSum;
     int to_issue = 0;    // copies that have not loaded all yet, and the one to this GPU's memory
     int open = 0;        // targets that are not complete
     bool local = false;  // the copy to this GPU's memory is under way
@@ -76,21 +82,18 @@ class DmaPath final : public DataPath, public MoveClient, public Work, public si
   void close(std::uint32_t slice);
   sim::Bytes share() const;
   std::size_t engine_for(int to) const;
-  std::uint32_t open_part(const Part& part);
   Place sum_place() const;
 
   Gpu& gpu_;
   Setup setup_;
   std::uint32_t sender_;
   KernelId kernel_ = 0;
-  std::vector<Slice> slices_;
-  std::vector<std::uint32_t> free_slices_;
-  std::vector<Part> parts_;
-  std::vector<std::uint32_t> free_parts_;
-  std::vector<int> free_sums_;
+  sim::Pool<Slice> slices_;
+  sim::Pool<Part> parts_;
+  sim::Pool<SumSlot> sums_;  // Setup::slots at most
   std::vector<Adder> adders_;
   std::uint32_t current_ = 0;  // the slice being begun
-  bool needs_sum_ = false;     // and waits for room for its sum
+  bool needs_sum_ = false;     // the slice being begun waits for room for its sum
 };
 
 }  // namespace infold::gpu

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "gpu/copy/encoding.h"
 #include "gpu/memory/memory_system.h"
 #include "net/topology/blueprint.h"
 #include "sim/check.h"
+#include "sim/pool.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
@@ -23,13 +23,13 @@ using MoveId = std::uint32_t;
 /// divides it, is cut in two.
 inline constexpr std::int64_t kVectorAccess = 16;
 
-/// Bytes in a GPU's memory: so far behind the start of a buffer that AddressSpace::buffer named.
+/// A place in a GPU's memory: an offset from the start of a buffer that AddressSpace::buffer named.
 struct Place {
   std::uint64_t buffer = 0;
   std::uint64_t offset = 0;
 };
 
-/// Who asked for a move, and in functional mode knows the values behind it.
+/// The client of a move is told of its progress, and in functional mode knows the values behind it.
 class MoveClient {
  public:
   /// Every byte was loaded and its store handed on: the workgroup can take up its next move.
@@ -41,8 +41,8 @@ class MoveClient {
   virtual void produce(std::uint32_t cookie, std::uint32_t offset, std::span<std::byte> out) = 0;
   /// Functional mode, at the receiving memory.
   virtual void consume(std::uint32_t cookie, std::uint32_t offset, std::span<const std::byte> values) = 0;
-  /// Flags inside the data, at the receiving memory: so many bytes of the encoded move are there.
-  /// Whoever has no such moves need not listen.
+  /// Flags inside the data, at the receiving memory: this many bytes of the encoded move are there. Clients
+  /// without such moves need not override it.
   virtual void landed(std::uint32_t /*cookie*/, std::uint32_t /*wire_offset*/, std::uint32_t /*wire_bytes*/) {
   }
 
@@ -82,8 +82,7 @@ class MoveTable {
     sim::Bytes unacknowledged;  // of what pipelines have told to be sent; below 0 as long as they have not
     sim::Time visible;          // when the latest acknowledgement is here
     bool issued = false;        // all of it was sent
-    bool ordinary = true;       // stored to memory where it arrives, and nobody waits for single packets
-    MoveId next_free = 0;
+    bool ordinary = true;       // stored to memory where it arrives, and nothing waits for single packets
     Move move;
     /// Every byte was sent, and its acknowledgement is here or on its last link.
     bool settled() const { return issued && unacknowledged == sim::Bytes{}; }
@@ -97,13 +96,7 @@ class MoveTable {
   };
   static_assert(offsetof(Entry, move) == 64);
   MoveId add(const Move& move, CopyPipeline& pipeline) {
-    MoveId id = free_;
-    if (id == kNone) {
-      id = static_cast<MoveId>(entries_.size());
-      entries_.emplace_back();
-    } else {
-      free_ = entries_[id].next_free;
-    }
+    const MoveId id = entries_.take();
     const bool in_memory = !move.on_chip || move.lands;
     entries_[id] = {.arriving = {},
                     .pipeline = &pipeline,
@@ -115,23 +108,14 @@ class MoveTable {
       const auto bytes = static_cast<std::uint64_t>(move.encoding.wire(move.bytes).count());
       entries_[id].arriving = {Actor::kCollective, move.there.buffer, move.there.offset, bytes};
     }
-    ++active_;
     return id;
   }
-  void remove(MoveId id) {
-    INFOLD_DCHECK(active_ > 0, "a move ends once");
-    --active_;
-    entries_[id].next_free = free_;
-    free_ = id;
-  }
+  void remove(MoveId id) { entries_.give_back(id); }
   Entry& operator[](MoveId id) { return entries_[id]; }
-  std::size_t active() const { return active_; }
+  std::size_t active() const { return entries_.used(); }
 
  private:
-  static constexpr MoveId kNone = ~MoveId{0};
-  std::vector<Entry> entries_;
-  MoveId free_ = kNone;
-  std::size_t active_ = 0;
+  sim::Pool<Entry> entries_;
 };
 
 }  // namespace infold::gpu

@@ -1,4 +1,5 @@
-// One command after the other: the next is fetched when the last has loaded all it copies.
+// Carries out one command after the other: the next is fetched when the last has loaded everything that it
+// copies.
 #include "gpu/copy/peer_copy_engine.h"
 
 namespace infold::gpu {
@@ -12,17 +13,11 @@ void PeerCopyEngine::handle(std::uint32_t event) {
   if (event >= kSignalled) {
     const std::uint32_t copy = event - kSignalled;
     const Move asked = under_way_[copy];
-    free_.push_back(copy);
+    under_way_.give_back(copy);
     asked.client->move_complete(asked.cookie);
     return;
   }
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(under_way_.size()));
-    under_way_.emplace_back();
-  }
-  const std::uint32_t copy = free_.back();
-  free_.pop_back();
-  under_way_[copy] = commands_.front();
+  const std::uint32_t copy = under_way_.take(commands_.front());
   commands_.pop();
   Move move = under_way_[copy];
   move.client = this;

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "gpu/copy/copy_pipeline.h"
 #include "gpu/copy/move.h"
 #include "gpu/sm/sm_spec.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 #include "sim/ring_buffer.h"
 
 namespace infold::gpu {
@@ -46,8 +46,7 @@ class PeerCopyEngine final : public MoveClient, public sim::Handler {
   const CopyEngineSpec& spec_;
   sim::RingBuffer<Move> commands_;  // not begun
   bool busy_ = false;               // fetching a command, or loading for one
-  std::vector<Move> under_way_;     // as asked for; by copy, reused
-  std::vector<std::uint32_t> free_;
+  sim::Pool<Move> under_way_;       // as asked for; by copy
 };
 
 }  // namespace infold::gpu

@@ -52,7 +52,7 @@ SwitchClient::Active* SwitchClient::find(inc::RegionId region, std::uint32_t off
 }
 
 void SwitchClient::issue_more() {
-  if (issuing_) return;  // whoever called goes on
+  if (issuing_) return;  // the caller further up goes on
   issuing_ = true;
   while (busy_ && issue_one()) {
   }
@@ -60,7 +60,7 @@ void SwitchClient::issue_more() {
   finish_if_done();
 }
 
-/// Whether it could go on.
+/// Returns whether it could go on.
 bool SwitchClient::issue_one() {
   Active& a = active_.back();
   const UnitTask& task = a.task;
@@ -98,7 +98,8 @@ bool SwitchClient::issue_one() {
   return true;
 }
 
-/// Every warp that has passed on its run asks for its next. The task is issued when all warps are through.
+/// Every warp that has passed on its run asks for its next one. The task is issued when all warps are
+/// through.
 bool SwitchClient::issue_runs(Active& a) {
   bool through = true;
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
@@ -148,26 +149,19 @@ void SwitchClient::load(Active& a, std::uint32_t bytes) {
   a.unsent += bytes;
   const sim::Bytes n{bytes};
   port_free_ = sim::max(port_free_, events_.now()) + pace_.time(n);
-  // Memory may answer out of order; what is sent on is in order, so that all ranks send the same sequence.
+  // Memory may answer out of order. What is sent on is in order, so that all ranks send the same sequence.
   in_order_ = sim::max(in_order_, sim::max(port_.read(a.task.region, next_, bytes), port_free_));
   schedule({in_order_, a.task.region, a.task.op, next_, bytes, 0});
 }
 
 void SwitchClient::schedule(const Unit& unit) {
-  if (free_units_.empty()) {
-    free_units_.push_back(static_cast<std::uint32_t>(units_.size()));
-    units_.emplace_back();
-  }
-  const std::uint32_t id = free_units_.back();
-  free_units_.pop_back();
-  units_[id] = unit;
-  events_.schedule(unit.ready, sim::Priority::kWork, *this, id);
+  events_.schedule(unit.ready, sim::Priority::kWork, *this, units_.take(unit));
 }
 
 void SwitchClient::handle(std::uint32_t event) {
   if (event == kFinish) return finish_if_done();
   const Unit unit = units_[event];
-  free_units_.push_back(event);
+  units_.give_back(event);
   if (asks(unit.op)) {
     pass_on(unit);
   } else {
@@ -197,7 +191,7 @@ void SwitchClient::result(inc::RegionId region, std::uint32_t offset, std::uint1
   schedule({result_port_free_, region, a.task.op, offset, payload, values});
 }
 
-/// A sum that was asked for is stored here, or sent to everybody.
+/// Stores a sum that was asked for on this GPU, or sends it to all ranks.
 void SwitchClient::pass_on(const Unit& unit) {
   Active& a = *find(unit.region, unit.offset);
   a.unanswered -= unit.bytes;
@@ -219,18 +213,18 @@ void SwitchClient::pass_on(const Unit& unit) {
 }
 
 void SwitchClient::departed(const net::Packet& packet) {
-  const Active* a = find(inc::Tag::of(packet.flow).region, packet.offset);
+  const Active* a = find(inc::Tag::of(packet.flow()).region, packet.offset());
   INFOLD_DCHECK(a != nullptr, "what is not acknowledged is known");
-  // A sum that was finished here is not its own.
-  if (packet.kind == net::PacketKind::kMulticastWrite && a->task.op == UnitOp::kPush) return;
-  left(*a, packet.offset, sim::Bytes{packet.payload});
+  // The sum was finished on this GPU, and is not part of the task.
+  if (packet.kind() == net::PacketKind::kMulticastWrite && a->task.op == UnitOp::kPush) return;
+  left(*a, packet.offset(), sim::Bytes{packet.payload()});
   if (busy_) issue_more();
 }
 
 void SwitchClient::expect_more(inc::RegionId region, std::uint32_t offset, std::uint16_t payload) {
   Active* a = find(region, offset);
   if (a == nullptr) {  // its own contributions are all taken
-    // The last one stays the one being issued.
+    // It is inserted before the others, because the last one must stay the one being issued.
     a = &*active_.insert(active_.begin(),
                          {.task = {UnitOp::kPush, region, offset, offset + 1}, .visible = {}});
     a->issued = a->silent = true;
@@ -238,11 +232,11 @@ void SwitchClient::expect_more(inc::RegionId region, std::uint32_t offset, std::
   a->unacknowledged += payload;
 }
 
-/// Known of before it is here, as every control packet.
+/// Acknowledgements are known before they arrive, as every control packet.
 void SwitchClient::acknowledged(const net::Packet& packet) {
-  const inc::RegionId region = inc::Tag::of(packet.flow).region;
-  Active& a = *find(region, packet.offset);
-  a.unacknowledged -= port_.block_bytes(region, packet.offset).count();
+  const inc::RegionId region = inc::Tag::of(packet.flow()).region;
+  Active& a = *find(region, packet.offset());
+  a.unacknowledged -= port_.block_bytes(region, packet.offset()).count();
   INFOLD_DCHECK(a.unacknowledged >= 0, "nothing is acknowledged twice");
   a.visible = sim::max(a.visible, packet.arrives);
   if (!a.done()) return;

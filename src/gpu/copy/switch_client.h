@@ -1,6 +1,7 @@
 // Sends a range of a region to the switches, or asks them for it: contributions (push), requests whose sums
-// it stores or spreads (pull), data for everybody (multicast). The collective engine is one of these without
-// an SM; warps that use the switches are one with the SM's port and a thread's registers as window.
+// it stores or multicasts (pull), or data for all ranks (multicast). The collective engine is one of these
+// without an SM; for warps that use the switches, the port is that of the SM and the window is their
+// registers.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,15 @@
 
 #include "gpu/copy/switch_port.h"
 #include "gpu/sm/load_budget.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
 enum class UnitOp : std::uint8_t {
-  kPush,           ///< contributes; sums come to who wants them
+  kPush,           ///< contributes; sums go to the ranks that need them
   kPull,           ///< asks for sums and stores them here
-  kPullMulticast,  ///< asks for sums and sends each to everybody
-  kMulticast,      ///< sends its own data to everybody
+  kPullMulticast,  ///< asks for sums and sends each to all ranks
+  kMulticast,      ///< sends its own data to all ranks
 };
 
 struct UnitTask {
@@ -24,7 +26,7 @@ struct UnitTask {
   inc::RegionId region = 0;
   std::uint32_t begin = 0;  ///< a block's start
   std::uint32_t end = 0;
-  std::uint32_t limit = ~std::uint32_t{0};  ///< of a push, at first
+  std::uint32_t limit = ~std::uint32_t{0};  ///< of a push: how far it may send at first
 };
 
 class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
@@ -35,18 +37,19 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
     virtual void task_issued() = 0;
     /// All of the task begun first of those not yet complete is acknowledged, and its sums are stored.
     virtual void task_complete() = 0;
-    /// What was sent beside tasks is acknowledged too; done() may be true now.
+    /// Everything that was sent beside tasks is acknowledged, too; done() may be true now.
     virtual void task_settled() {}
 
    protected:
     ~Client() = default;
   };
   struct Setup {
-    std::uint32_t sender = 0;     ///< which of the GPU's senders: takes turns at the links
-    sim::Bytes window;            ///< bytes between load, or request, and leaving for the wire
-    sim::Bytes run{};             ///< > 0: warps ask for a run each, pass on all of it, and then ask again
-    sim::Bandwidth rate;          ///< of its port to memory, each way
-    LoadBudget* loads = nullptr;  ///< of the SM whose warps these are; null: no limit but the window
+    std::uint32_t sender = 0;  ///< which of the GPU's senders it is: senders take turns at the links
+    sim::Bytes window;         ///< bytes between load, or request, and leaving for the wire
+    sim::Bytes run{};          ///< if > 0, each warp asks for a run, passes on all of it, and then asks again
+    sim::Bandwidth rate;       ///< of its port to memory, each way
+    LoadBudget* loads =
+        nullptr;  ///< the loads of the SM of these warps; null means that only the window limits them
   };
   SwitchClient(const Setup& setup, sim::EventQueue& events, SwitchPort& port, Client& client);
 
@@ -62,13 +65,14 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
   void acknowledged(const net::Packet& packet);
   /// A sum it asked for. Takes the values.
   void result(inc::RegionId region, std::uint32_t offset, std::uint16_t payload, net::ValuesId values);
-  /// An acknowledgement more will come for this block: its sum was finished here and sent to all.
+  /// One more acknowledgement will come for this block, because its sum was finished on this GPU and sent to
+  /// all.
   void expect_more(inc::RegionId region, std::uint32_t offset, std::uint16_t payload);
   /// "waits for 3 sums it asked for" or the like.
   std::string why_waiting() const;
 
  private:
-  /// Loaded or summed, on its way through the port.
+  /// A unit that was loaded or summed, on its way through the port.
   struct Unit {
     sim::Time ready;
     inc::RegionId region;
@@ -84,12 +88,13 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
     std::int64_t unanswered = 0;  ///< asked for, and not here
     sim::Time visible;            ///< when the latest acknowledgement is here
     bool issued = false;
-    bool silent = false;  ///< only acknowledgements of sums that were finished here: nobody is told
+    bool silent =
+        false;  ///< only for acknowledgements of sums that were finished on this GPU: no client is told
 
     bool done() const { return issued && unsent == 0 && unacknowledged == 0 && unanswered == 0; }
   };
   static constexpr std::uint32_t kFinish = ~std::uint32_t{0};
-  /// Bytes that are loaded as one: what costs an event. Each packet of it goes its own way.
+  /// The bytes that are loaded together, which costs one event. Each packet of these takes its own link.
   static constexpr std::uint32_t kUnit = 512;
 
   void handle(std::uint32_t event) override;
@@ -122,16 +127,15 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
     std::uint32_t next = 0;  // offset of its next run
     std::uint32_t run = 0;   // of the one it has
     std::uint32_t run_end = 0;
-    sim::Bytes in_flight;  // counted from its asking for room
+    sim::Bytes in_flight;  // counted from when it asks for room
   };
   std::vector<Warp> warps_;
   bool busy_ = false;
-  bool issuing_ = false;    // further up in the calls
+  bool issuing_ = false;    // a call further up is issuing
   std::uint32_t next_ = 0;  // of the task being issued
   std::uint32_t limit_ = ~std::uint32_t{0};
   std::vector<Active> active_;  // in order of their start
-  std::vector<Unit> units_;     // by event
-  std::vector<std::uint32_t> free_units_;
+  sim::Pool<Unit> units_;       // by event
 };
 
 }  // namespace infold::gpu

@@ -10,7 +10,7 @@
 namespace infold::gpu {
 
 namespace {
-/// Replies, acknowledgements and finished sums take turns with the GPU's other senders as one.
+/// Replies, acknowledgements and finished sums together are one of the GPU's senders at the links.
 constexpr std::uint32_t kAnswers = net::Fabric::kSenders - 1;
 }  // namespace
 
@@ -82,25 +82,24 @@ sim::Time SwitchPort::write(inc::RegionId id, std::uint32_t offset, std::uint32_
   return memory_.write(m.writes[part], bytes, events_.now());
 }
 
-/// Memory answers sooner or later, as its banks and queues happen to be; uniform.
+/// A random delay, uniform, because memory answers sooner or later depending on its banks and queues.
 sim::Time SwitchPort::jitter(inc::RegionId id, std::uint32_t offset) const {
   const auto most = static_cast<std::uint64_t>(spec_.engine.reply_jitter.count_ps());
   if (most == 0) return {};
-  const std::uint64_t what = inc::key_of(id, offset) + (static_cast<std::uint64_t>(gpu_) << 48);
+  const std::uint64_t what = (region(id).seed() << 32 | offset) + (static_cast<std::uint64_t>(gpu_) << 48);
   return sim::Time::ps(static_cast<std::int64_t>(sim::mix(what) % most));
 }
 
 void SwitchPort::send(net::PacketKind kind, inc::RegionId id, std::uint32_t offset, std::uint16_t payload,
                       std::uint32_t sender, net::ValuesId values) {
-  net::Packet p;
-  p.kind = kind;
-  p.flow = inc::Tag{id, static_cast<std::uint16_t>(memberships_[id].rank), 1}.flow();
-  p.offset = offset;
-  p.payload = payload;
-  p.packets = region(id).packets(payload > 0 ? payload : block_bytes(id, offset).count());
-  p.source = gpu_;
-  p.spread = units_.regions().way(id, offset);
-  p.values = values;
+  net::Packet p(kind);
+  p.set_flow(inc::Tag{id, static_cast<std::uint16_t>(memberships_[id].rank), 1}.flow());
+  p.set_offset(offset);
+  p.set_payload(payload);
+  p.set_packets(region(id).packets(payload > 0 ? payload : block_bytes(id, offset).count()));
+  p.set_source(gpu_);
+  p.set_spread(units_.regions().way(id, offset));
+  p.set_values(values);
   fabric_.send_to_unit(p, sender);
 }
 
@@ -120,18 +119,12 @@ void SwitchPort::send_own(net::PacketKind kind, inc::RegionId id, std::uint32_t 
 
 sim::Time SwitchPort::receive(const net::Packet& packet) {
   const sim::Time now = events_.now();
-  const inc::RegionId id = inc::Tag::of(packet.flow).region;
-  switch (packet.kind) {
+  const inc::RegionId id = inc::Tag::of(packet.flow()).region;
+  switch (packet.kind()) {
     case net::PacketKind::kLoadReduce: {
-      if (free_replies_.empty()) {
-        free_replies_.push_back(static_cast<std::uint32_t>(replies_.size()));
-        replies_.emplace_back();
-      }
-      const std::uint32_t slot = free_replies_.back();
-      free_replies_.pop_back();
-      replies_[slot] = packet;
-      const auto bytes = static_cast<std::uint32_t>(block_bytes(id, packet.offset).count());
-      events_.schedule(read(id, packet.offset, bytes), sim::Priority::kWork, *this, slot);
+      const std::uint32_t slot = replies_.take(packet);
+      const auto bytes = static_cast<std::uint32_t>(block_bytes(id, packet.offset()).count());
+      events_.schedule(read(id, packet.offset(), bytes), sim::Priority::kWork, *this, slot);
       return now;
     }
     case net::PacketKind::kPartial:
@@ -139,9 +132,9 @@ sim::Time SwitchPort::receive(const net::Packet& packet) {
       return now;
     case net::PacketKind::kResult: {
       Membership& m = memberships_[id];
-      const std::uint32_t part = packet.offset / region(id).part();
+      const std::uint32_t part = packet.offset() / region(id).part();
       if (!m.pulls && m.client->behind(part) != UnitClient::Behind::kFlag) break;
-      m.client->pipeline(part).result(id, packet.offset, packet.payload, packet.values);
+      m.client->pipeline(part).result(id, packet.offset(), packet.payload(), packet.values());
       return now;
     }
     case net::PacketKind::kMulticastWrite:
@@ -150,56 +143,53 @@ sim::Time SwitchPort::receive(const net::Packet& packet) {
       INFOLD_CHECK(false, "switches send a GPU what it acts on");
   }
   acknowledge(packet);
-  const sim::Time taken = write(id, packet.offset, packet.payload);
+  const sim::Time taken = write(id, packet.offset(), packet.payload());
   take_in(packet);
   return taken;
 }
 
 void SwitchPort::acknowledge(const net::Packet& packet) {
-  net::Packet ack;
-  ack.kind = net::PacketKind::kUnitAck;
-  ack.flow = packet.flow;
-  ack.offset = packet.offset;
-  ack.packets = packet.packets;
-  ack.source = gpu_;
-  ack.spread = packet.spread;
+  net::Packet ack = net::Packet::unit_ack(packet);
+  ack.set_source(gpu_);
   fabric_.send_to_unit(ack, kAnswers);
 }
 
 void SwitchPort::take_in(const net::Packet& packet) {
-  const inc::RegionId id = inc::Tag::of(packet.flow).region;
+  const inc::RegionId id = inc::Tag::of(packet.flow()).region;
   Membership& m = memberships_[id];
   if (payloads_ != nullptr) {
-    m.client->consume(packet.offset, (*payloads_)[packet.values]);
-    payloads_->give_back(packet.values);
+    m.client->consume(packet.offset(), (*payloads_)[packet.values()]);
+    payloads_->give_back(packet.values());
   }
-  const std::uint32_t block = packet.offset / region(id).block();
+  const std::uint32_t block = packet.offset() / region(id).block();
   if (block % m.sampled == 0 && m.sent[block / m.sampled] != sim::Time::never()) {
     latency_.sum += events_.now() - m.sent[block / m.sampled];
     ++latency_.blocks;
   }
-  m.client->received(packet.offset, sim::Bytes{packet.payload});
+  m.client->received(packet.offset(), sim::Bytes{packet.payload()});
 }
 
 /// The data of a contribution that was asked for are here.
 void SwitchPort::handle(std::uint32_t slot) {
   const net::Packet request = replies_[slot];
-  free_replies_.push_back(slot);
-  const inc::RegionId id = inc::Tag::of(request.flow).region;
-  const sim::Bytes bytes = block_bytes(id, request.offset);
-  send_own(net::PacketKind::kReply, id, request.offset, static_cast<std::uint16_t>(bytes.count()), kAnswers);
-  memberships_[id].client->replied(request.offset, bytes);
+  replies_.give_back(slot);
+  const inc::RegionId id = inc::Tag::of(request.flow()).region;
+  const sim::Bytes bytes = block_bytes(id, request.offset());
+  send_own(net::PacketKind::kReply, id, request.offset(), static_cast<std::uint16_t>(bytes.count()),
+           kAnswers);
+  memberships_[id].client->replied(request.offset(), bytes);
 }
 
 void SwitchPort::expect(const net::Packet& packet) {
-  const inc::RegionId id = inc::Tag::of(packet.flow).region;
-  memberships_[id].client->pipeline(packet.offset / region(id).part()).acknowledged(packet);
+  const inc::RegionId id = inc::Tag::of(packet.flow()).region;
+  memberships_[id].client->pipeline(packet.offset() / region(id).part()).acknowledged(packet);
 }
 
 void SwitchPort::departed(const net::Packet& packet) {
-  if (packet.kind != net::PacketKind::kReduceWrite && packet.kind != net::PacketKind::kMulticastWrite) return;
-  const inc::RegionId id = inc::Tag::of(packet.flow).region;
-  memberships_[id].client->pipeline(packet.offset / region(id).part()).departed(packet);
+  if (packet.kind() != net::PacketKind::kReduceWrite && packet.kind() != net::PacketKind::kMulticastWrite)
+    return;
+  const inc::RegionId id = inc::Tag::of(packet.flow()).region;
+  memberships_[id].client->pipeline(packet.offset() / region(id).part()).departed(packet);
 }
 
 void SwitchPort::sum_finished(inc::RegionId id, std::uint32_t offset, std::uint16_t payload,
@@ -218,11 +208,11 @@ void SwitchPort::sum_finished(inc::RegionId id, std::uint32_t offset, std::uint1
     return send(net::PacketKind::kMulticastWrite, id, offset, payload, kAnswers, copy);
   }
   write(id, offset, payload);
-  net::Packet here;
-  here.flow = inc::Tag{id, 0, 1}.flow();
-  here.offset = offset;
-  here.payload = payload;
-  here.values = copy;
+  net::Packet here(net::PacketKind::kResult);
+  here.set_flow(inc::Tag{id, 0, 1}.flow());
+  here.set_offset(offset);
+  here.set_payload(payload);
+  here.set_values(copy);
   take_in(here);
 }
 

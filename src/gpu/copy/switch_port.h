@@ -15,27 +15,26 @@
 #include "net/fabric.h"
 #include "net/packet/payloads.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
 class SwitchClient;
 
-/// Who takes part in a region on one GPU. Offsets are those of the region; a part is what one rank is home
-/// of.
+/// A participant of a region on one GPU. Offsets are those of the region; a part is what one rank is home of.
 class UnitClient {
  public:
-  /// Where in this GPU's memory a part lies: as contribution, and as result. Asked once a part.
+  /// Where a part lies in this GPU's memory: as contribution, and as result. Called once per part.
   virtual Place reads_from(std::uint32_t part) = 0;
   virtual Place writes_to(std::uint32_t part) = 0;
-  /// What a part is made of: bytes in memory; a flag that is always at L2; or, where ranks only meet,
-  /// nothing.
+  /// What a part is made of: bytes in memory, a flag that is always in L2, or nothing if ranks only meet.
   enum class Behind : std::uint8_t { kMemory, kFlag, kNothing };
   virtual Behind behind(std::uint32_t part) = 0;
-  /// Bytes of a part; the last may be short.
+  /// The bytes of a part; the last may be short.
   virtual sim::Bytes part_bytes(std::uint32_t part) = 0;
-  /// Whose requests and contributions these are.
+  /// The client whose requests and contributions these are.
   virtual SwitchClient& pipeline(std::uint32_t part) = 0;
-  /// This GPU's contribution to a block was sent because somebody asked for it.
+  /// This GPU's contribution to a block was sent because a switch asked for it.
   virtual void replied(std::uint32_t offset, sim::Bytes bytes) = 0;
   /// A finished block is in this GPU's memory.
   virtual void received(std::uint32_t offset, sim::Bytes bytes) = 0;
@@ -52,7 +51,8 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
   SwitchPort(net::NodeId gpu, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric,
              MemorySystem& memory, inc::SwitchUnits& units, net::Payloads* payloads);
 
-  /// This GPU is rank `rank` of the region from now on. `pulls`: sums come to it because it asks for them.
+  /// This GPU is rank `rank` of the region from now on. With `pulls`, sums come to it because it asks for
+  /// them.
   void join(inc::RegionId region, int rank, bool pulls, UnitClient& client);
   /// Requires: nothing of the region is under way.
   void leave(inc::RegionId region);
@@ -77,14 +77,14 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
                 std::uint32_t sender);
   net::Payloads* payloads() { return payloads_; }
 
-  /// From a contribution's being sent to its sum's being here: of one block in so many (push).
+  /// The time from sending a contribution to the arrival of its sum, for one block in so many (push).
   struct Latency {
     sim::Time sum;
     std::uint64_t blocks = 0;
   };
   const Latency& latency() const { return latency_; }
   std::uint64_t partials() const { return fallback_.partials; }
-  /// Sums to be finished here that lack something.
+  /// The number of sums to be finished on this GPU that are not complete.
   std::size_t unfinished() const { return fallback_.open(); }
 
  private:
@@ -118,8 +118,7 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
   net::Payloads* payloads_;
   inc::FallbackReducer fallback_;
   std::vector<Membership> memberships_;  // by region
-  std::vector<net::Packet> replies_;     // requests whose data memory is fetching
-  std::vector<std::uint32_t> free_replies_;
+  sim::Pool<net::Packet> replies_;       // requests whose data memory is fetching
   Latency latency_;
 };
 

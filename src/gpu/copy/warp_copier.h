@@ -34,10 +34,11 @@ class WarpCopier final : public sim::Handler, public LoadBudget::Waiter {
   };
   struct Setup {
     int warps = 1;
-    sim::Bytes run;       ///< that a warp loads before it stores
-    sim::Bandwidth port;  ///< of the SM, each way
+    sim::Bytes run;       ///< bytes that a warp loads before it stores
+    sim::Bandwidth port;  ///< the rate of the SM's port, each way
     bool functional = false;
-    LoadBudget* loads = nullptr;  ///< of the SM, shared with its other warps; null: no limit
+    LoadBudget* loads =
+        nullptr;  ///< the loads of the SM, shared with its other warps; null if there is no limit
   };
   /// What one access of all threads of a warp covers: the shortest run.
   static constexpr std::uint32_t kAccess = 32 * kVectorAccess;

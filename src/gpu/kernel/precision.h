@@ -28,7 +28,7 @@ constexpr int element_bytes(Precision p) {
   return p == Precision::kFp16 || p == Precision::kBf16 ? 2 : 4;
 }
 
-/// Of what a product of such elements gives: sums of 8-bit numbers need more bits.
+/// The size of an element of the result of a product: sums of 8-bit numbers need more bits.
 constexpr int result_bytes(Precision p) {
   return p == Precision::kFp8 ? 2 : element_bytes(p);
 }

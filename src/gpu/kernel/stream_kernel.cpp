@@ -78,16 +78,7 @@ void StreamKernel::begin(KernelId id, int workgroups) {
 }
 
 void StreamKernel::start(int index, int sm) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(resident_.size()));
-    resident_.emplace_back();
-  }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  Workgroup w;
-  w.index = index;
-  w.sm = sm;
-  resident_[slot] = w;
+  const std::uint32_t slot = resident_.take({.index = index, .sm = sm});
   core_.events().schedule(core_.events().now() + core_.spec().sm.workgroup_start, sim::Priority::kWork, *this,
                           slot);
 }
@@ -188,7 +179,7 @@ void StreamKernel::handle(std::uint32_t slot) {
     return;
   }
   const int sm = w.sm;
-  free_.push_back(slot);
+  resident_.give_back(slot);
   core_.dispatcher().workgroup_done(id_, sm);
 }
 

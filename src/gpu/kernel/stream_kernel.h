@@ -13,6 +13,7 @@
 #include "gpu/memory/tensor.h"
 #include "gpu/sm/core.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
@@ -93,8 +94,7 @@ class StreamKernel final : public Kernel, public sim::Handler {
   KernelId id_ = 0;
   std::int64_t blocks_ = 0;  // blocks of a tensor
   std::vector<Cut> cuts_;    // by pass
-  std::vector<Workgroup> resident_;
-  std::vector<std::uint32_t> free_;
+  sim::Pool<Workgroup> resident_;
   std::vector<std::uint32_t> waiting_;  // workgroups that wait at the end of a pass
   sim::Pace port_;
 };

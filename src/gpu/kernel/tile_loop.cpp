@@ -11,17 +11,7 @@ void TileLoop::begin(KernelId id, int workgroups) {
 }
 
 void TileLoop::start(int index, int sm) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(resident_.size()));
-    resident_.emplace_back();
-  }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  Workgroup& w = resident_[slot];
-  w = Workgroup{};
-  w.index = index;
-  w.sm = sm;
-  w.slab = -1;  // -1 is the prologue
+  const std::uint32_t slot = resident_.take({.index = index, .sm = sm, .slab = -1});  // -1 is the prologue
   core_.events().schedule(core_.events().now() + core_.spec().sm.workgroup_start, sim::Priority::kWork, *this,
                           slot);
 }
@@ -60,7 +50,7 @@ void TileLoop::handle(std::uint32_t slot) {
     next = sim::max(store(w, now), sm.store_port_free);
   } else {
     const int at = w.sm;
-    free_.push_back(slot);
+    resident_.give_back(slot);
     core_.dispatcher().workgroup_done(id_, at);
     return;
   }

@@ -15,6 +15,7 @@
 #include "gpu/sm/core.h"
 #include "gpu/sm/launch.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
@@ -72,8 +73,7 @@ class TileLoop : public Kernel, public sim::Handler {
   void load_into(Workgroup& w, int slab, sim::Time now);
 
   KernelId id_ = 0;
-  std::vector<Workgroup> resident_;
-  std::vector<std::uint32_t> free_;
+  sim::Pool<Workgroup> resident_;
 };
 
 }  // namespace infold::gpu

@@ -22,7 +22,7 @@ struct TilePlan {
   Footprint footprint(Precision p) const;
   std::int64_t tiles_down(const Product& product) const { return (product.m + m - 1) / m; }
   std::int64_t tiles_across(const Product& product) const { return (product.n + n - 1) / n; }
-  /// Of all groups.
+  /// The number of tiles of all groups.
   std::int64_t tiles(const Product& product) const {
     return tiles_down(product) * tiles_across(product) * product.groups;
   }

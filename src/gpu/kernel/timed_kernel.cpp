@@ -11,7 +11,7 @@ constexpr int kElementBytes = 2;
 }
 
 TimedKernel::TimedKernel(Core& core, const TimedShape& shape) : core_(core), shape_(shape) {
-  // The last block arrives in time where nothing is in its way.
+  // The last block arrives in time if nothing delays it.
   const sim::Time latency = core.spec().l2.latency + core.spec().hbm.access;
   asking_ = sim::max(shape.time, latency) - latency;
   constexpr std::int64_t kRow = Tensor::kSide * kElementBytes;

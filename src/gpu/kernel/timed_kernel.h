@@ -11,9 +11,9 @@
 namespace infold::gpu {
 
 struct TimedShape {
-  sim::Time time;    ///< alone
-  int sms = 0;       ///< 0: all that compute may use
-  sim::Bytes bytes;  ///< that it reads
+  sim::Time time;    ///< its duration when it runs alone
+  int sms = 0;       ///< 0 means all that compute may use
+  sim::Bytes bytes;  ///< bytes that it reads
   double flops = 0;
 };
 
@@ -31,7 +31,7 @@ class TimedKernel final : public Kernel, public sim::Handler {
     std::int64_t end = 0;
     std::int64_t first = 0;
     sim::Time began;
-    sim::Time arrived;  // of all that was read
+    sim::Time arrived;  // when everything that was read has arrived
   };
 
   void begin(KernelId id, int workgroups) override;
@@ -41,7 +41,7 @@ class TimedKernel final : public Kernel, public sim::Handler {
 
   Core& core_;
   TimedShape shape_;
-  sim::Time asking_;  // from the first block to the last
+  sim::Time asking_;  // time from the first block to the last
   Tensor data_;
   KernelId id_ = 0;
   std::vector<Workgroup> workgroups_;

@@ -28,17 +28,18 @@ struct HbmSpec {
     v.field("bandwidth", bandwidth, sim::between(1_GBps, 1'000'000_GBps), "bytes read or written per second");
     v.field("capacity", capacity, sim::between(1_MiB, 65536_GiB), "memory size; bounds the buffers of a run");
     v.field("access", access, sim::between(0_ns, 100'000_ns),
-            "what a miss in L2 adds to a load's latency, queueing aside");
+            "latency that a miss in L2 adds to a load, without queueing");
     v.field("channels", channels, sim::between(1, 4096),
             "channels that turn around by themselves (pseudo-channels)");
     v.field("groups", groups, sim::between(1, 256), "queues that the channels are modelled as");
     v.field("write_drain", write_drain, sim::between(64_B, 1_MiB),
-            "bytes a channel collects before it turns from reading to writing");
+            "bytes that a channel collects before it turns from reading to writing");
     v.field("turnaround", turnaround, sim::between(0_ns, 10'000_ns),
             "idle time of a channel when it turns, each way");
     v.field("refresh_interval", refresh_interval, sim::between(1_ns, 1'000'000_ns),
-            "a channel is refreshed this often");
-    v.field("refresh", refresh, sim::between(0_ns, 1'000'000_ns), "and serves nobody for this long");
+            "time between two refreshes of a channel");
+    v.field("refresh", refresh, sim::between(0_ns, 1'000'000_ns),
+            "time that a refresh takes, in which the channel serves no access");
   }
 };
 

@@ -14,6 +14,7 @@
 #include "gpu/memory/tensor.h"
 #include "gpu/sm/actor.h"
 #include "sim/check.h"
+#include "sim/pool.h"
 #include "sim/units.h"
 
 namespace infold::gpu {
@@ -111,28 +112,21 @@ class alignas(64) L2 {
   // An access touches one cache line, a look-up touches two.
   sim::Pace pace_;
   sim::Time free_at_;
-  std::vector<Line> lines_;
   std::vector<std::uint32_t> buckets_;
+  sim::Pool<Line> lines_;
   std::uint64_t capacity_;
   std::uint64_t occupied_ = 0;
   int shift_ = 0;
   std::size_t mask_ = 0;
   std::uint32_t newest_ = kNone;
   std::uint32_t oldest_ = kNone;
-  std::uint32_t free_ = kNone;
 };
 
 // The lists behind the tags: by block, and by last use. They are in the header, because a call would cost as
 // much as they do.
 
 inline L2::Line& L2::add(std::uint64_t key) {
-  std::uint32_t i = free_;
-  if (i == kNone) {
-    i = static_cast<std::uint32_t>(lines_.size());
-    lines_.emplace_back();
-  } else {
-    free_ = lines_[i].next_in_bucket;
-  }
+  const std::uint32_t i = lines_.take();
   std::uint32_t& bucket = buckets_[bucket_of(key)];
   lines_[i] = Line{.key = key & kKeyMask, .ready = {}, .next_in_bucket = bucket};
   bucket = i;
@@ -147,8 +141,7 @@ inline void L2::remove(std::uint32_t i) {
   *link = line.next_in_bucket;
   unlink(i);
   occupied_ -= charge(line.filled);
-  line.next_in_bucket = free_;
-  free_ = i;
+  lines_.give_back(i);
 }
 
 inline void L2::unlink(std::uint32_t i) {

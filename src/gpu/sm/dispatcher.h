@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "gpu/sm/sm.h"
 #include "gpu/sm/stream.h"
 #include "sim/event_queue.h"
+#include "sim/pool.h"
 
 namespace infold::gpu {
 
@@ -104,8 +104,7 @@ class Dispatcher final : public sim::Handler {
   int reserved_;  // how many of those are reserved
   bool shared_;   // all actors use the same SMs
   std::vector<Sm> sms_;
-  std::deque<Kernel> kernels_;  // a deque, so that kernels stay in place when others are added
-  std::vector<KernelId> free_kernels_;
+  sim::StablePool<Kernel, KernelId> kernels_;
   std::vector<KernelId> ready_;  // kernels with workgroups left to start, in the order of service
   std::vector<Stream> streams_;
   StreamEvents events_of_streams_;

@@ -43,7 +43,7 @@ class Work {
 
 struct Launch {
   Work* work = nullptr;  ///< outlives the kernel
-  int workgroups = 1;    ///< 0: none, an engine does the work, from begin to engine_done
+  int workgroups = 1;    ///< 0 if an engine does the work, from begin to engine_done
   Footprint footprint;
   Actor actor = Actor::kCompute;
   Residency residency = Residency::kAny;

@@ -13,8 +13,8 @@ struct Sm {
   int threads_free = 0;
   sim::Bytes shared_free;
   sim::Bytes registers_free;
-  int resident = 0;      ///< workgroups
-  bool owned = false;    ///< by one workgroup that does not share it
+  int resident = 0;      ///< workgroups that are resident
+  bool owned = false;    ///< one workgroup has the whole SM
   bool claimed = false;  ///< not refilled until a workgroup that needs all of it can have it
   sim::Time matrix_free;
   sim::Time vector_free;

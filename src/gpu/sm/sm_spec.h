@@ -35,17 +35,18 @@ struct SmSpec {
     v.field("matrix_clock", matrix_clock, sim::between(1_MHz, 100'000_MHz),
             "clock that the power limit sustains while the matrix units are busy");
     v.field("matrix8", matrix8, sim::between(0, 1 << 20),
-            "fp8 matrix operations a clock (a multiply-add is two); 0: there are none");
+            "fp8 matrix operations per clock (a multiply-add is two); 0: there are none");
     v.field("matrix16", matrix16, sim::between(1, 1 << 20),
-            "16-bit matrix operations a clock (a multiply-add is two)");
+            "16-bit matrix operations per clock (a multiply-add is two)");
     v.field("matrix32", matrix32, sim::between(1, 1 << 20),
-            "the same for tf32; that of fp32 where there is no tf32");
+            "the same for tf32, or for fp32 if there is no tf32");
     v.field("vector32", vector32, sim::between(1, 1 << 20), "the same for fp32 outside the matrix units");
     v.field("threads", threads, sim::between(256, 1 << 16), "threads that can be resident");
     v.field("registers", registers, sim::between(64_KiB, 16_MiB), "register file");
     v.field("shared_memory", shared_memory, sim::between(16_KiB, 16_MiB),
             "shared memory for resident workgroups");
-    v.field("shared_port", shared_port, sim::between(1_B, 64_KiB), "bytes shared memory moves a clock");
+    v.field("shared_port", shared_port, sim::between(1_B, 64_KiB),
+            "bytes that shared memory moves per clock");
     v.field("fragment_rows", fragment_rows, sim::between(8, 4096),
             "rows of a tile that share one reading of the right operand from shared memory");
     v.field("fragment_cols", fragment_cols, sim::between(8, 4096),
@@ -57,12 +58,12 @@ struct SmSpec {
     v.field("slab_issue", slab_issue, sim::between(0, 100'000),
             "clocks of a slab in which the matrix unit stands still: copies and barriers are issued");
     v.field("slab_sync", slab_sync, sim::between(0, 100'000),
-            "further clocks from slab to slab of one workgroup, in which another one can compute");
-    v.field(
-        "outstanding", outstanding, sim::between(1_KiB, 16_MiB),
-        "bytes of loads that can be on their way to it: its first-level cache keeps account of each sector");
+            "more clocks between two slabs of one workgroup, in which another workgroup can compute");
+    v.field("outstanding", outstanding, sim::between(1_KiB, 16_MiB),
+            "bytes of loads that can be on their way to the SM, because its first-level cache tracks each "
+            "sector");
     v.field("workgroup_start", workgroup_start, sim::between(0_ns, 1'000'000_ns),
-            "from a workgroup's being given an SM to its first load");
+            "time from when a workgroup gets an SM to its first load");
   }
 };
 
@@ -80,9 +81,9 @@ struct L2Spec {
     v.field("capacity", capacity, sim::between(64_KiB, 64_GiB), "data it holds, copies included");
     v.field("copies", copies, sim::between(1, 64), "partitions that each keep their own copy of shared data");
     v.field("slices", slices, sim::between(1, 4096), "slices; addresses are spread evenly over them");
-    v.field("slice_port", slice_port, sim::between(1_B, 4_KiB), "bytes a slice moves a clock");
+    v.field("slice_port", slice_port, sim::between(1_B, 4_KiB), "bytes that a slice moves per clock");
     v.field("latency", latency, sim::between(0_ns, 100'000_ns),
-            "from an SM's load to its data when they are here");
+            "time from an SM's load to its data, if L2 has them");
   }
 };
 
@@ -99,8 +100,8 @@ struct CopyEngineSpec {
   void visit(V& v) {
     v.field("engines", engines, sim::between(1, 256), "engines that can copy at the same time");
     v.field("payload", payload, sim::between(16_B, 4_KiB), "bytes of one request or packet");
-    v.field("in_flight", in_flight, sim::between(256_B, 64_MiB), "bytes one engine has under way, at most");
-    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "bytes one engine moves a second, at most");
+    v.field("in_flight", in_flight, sim::between(256_B, 64_MiB), "most bytes that one engine has under way");
+    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "most bytes that one engine moves per second");
     v.field("command", command, sim::between(0_ns, 1'000'000_ns),
             "time an engine spends on fetching and decoding a copy's command before it begins to load");
     v.field("signal", signal, sim::between(0_ns, 1'000'000_ns),
@@ -135,16 +136,17 @@ struct AceSpec {
     v.field("machines", machines, sim::between(1, 256),
             "state machines; each walks one channel of a program");
     v.field("message", message, sim::between(512_B, 16_MiB), "bytes handed on at once");
-    v.field("chunk", chunk, sim::between(512_B, 256_MiB), "bytes an algorithm passes on at once, at most");
+    v.field("chunk", chunk, sim::between(512_B, 256_MiB), "most bytes that an algorithm passes on at once");
     v.field("read_ahead", read_ahead, sim::between(512_B, 128_KiB),
-            "bytes a state machine has between their load from memory and their leaving, at most");
+            "most bytes that a state machine has loaded from memory and not yet sent");
     v.field("alus", alus, sim::between(1, 1024), "adders");
-    v.field("alu_width", alu_width, sim::between(4_B, 4_KiB), "bytes of one operand an adder takes a clock");
+    v.field("alu_width", alu_width, sim::between(4_B, 4_KiB),
+            "bytes of one operand that an adder takes per clock");
     v.field("clock", clock, sim::between(1_MHz, 100'000_MHz), "their clock");
     v.field("bus", bus, sim::between(1_GBps, 100'000_GBps),
-            "bytes a second that it loads from the GPU's memory, at most");
+            "most bytes per second that it loads from the GPU's memory");
     v.field("start", start, sim::between(0_ns, 1'000'000_ns),
-            "from the stream's reaching a collective to its state machines' beginning");
+            "time from the moment the stream reaches a collective to the start of its state machines");
   }
 };
 
@@ -160,11 +162,12 @@ struct CollectiveEngineSpec {
   void visit(V& v) {
     v.field("in_flight", in_flight, sim::between(4_KiB, 1_GiB),
             "bytes that one collective has between load, or request, and leaving for the wire");
-    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps), "bytes it takes from memory a second, at most");
+    v.field("rate", rate, sim::between(1_GBps, 100'000_GBps),
+            "most bytes per second that it takes from memory");
     v.field("start", start, sim::between(0_ns, 10'000'000_ns),
-            "from the stream's coming to a collective to the engine's first load");
+            "time from the moment the stream reaches a collective to the engine's first load");
     v.field("reply_jitter", reply_jitter, sim::between(0_ns, 100'000_ns),
-            "loads for the engine and for switches take up to so much longer, each by chance");
+            "loads for the engine and for switches take longer by a random time up to this");
   }
 };
 

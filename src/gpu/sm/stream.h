@@ -13,7 +13,7 @@ namespace infold::gpu {
 struct StreamOp {
   enum class Kind : std::uint8_t { kKernel, kRecord, kWait };
   Kind kind = Kind::kKernel;
-  std::uint32_t id = 0;  ///< of the kernel or event
+  std::uint32_t id = 0;  ///< the number of the kernel or event
   sim::Time host_time;
 };
 
@@ -22,7 +22,7 @@ struct Stream {
   std::vector<StreamOp> ops;
   std::size_t next = 0;
   bool busy = false;     ///< a kernel of the stream is about to start or running
-  bool waiting = false;  ///< for the event that the stream has reached
+  bool waiting = false;  ///< it waits for the event that it has reached
 
   bool empty() const { return next == ops.size(); }
   /// Reuses the memory of finished entries.

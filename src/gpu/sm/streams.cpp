@@ -21,19 +21,8 @@ KernelId Dispatcher::enqueue(StreamId stream, const Launch& launch, sim::Time ho
   INFOLD_CHECK(
       launch.residency != Residency::kTogether || launch.workgroups <= per_sm * usable_sms(launch.actor),
       "a grid that must be resident together fits the GPU");
-  KernelId id = 0;
-  if (free_kernels_.empty()) {
-    id = static_cast<KernelId>(kernels_.size());
-    kernels_.emplace_back();
-  } else {
-    id = free_kernels_.back();
-    free_kernels_.pop_back();
-  }
   Stream& s = streams_[stream];
-  kernels_[id] = Kernel{};
-  kernels_[id].launch = launch;
-  kernels_[id].stream = stream;
-  kernels_[id].priority = s.priority;
+  const KernelId id = kernels_.take({.launch = launch, .stream = stream, .priority = s.priority});
   s.ops.push_back({StreamOp::Kind::kKernel, id, host_time});
   advance(stream);
   return id;
@@ -95,7 +84,7 @@ void Dispatcher::complete(KernelId id) {
   Work& work = *k.launch.work;
   streams_[stream].busy = false;
   streams_[stream].pop();
-  free_kernels_.push_back(id);
+  kernels_.give_back(id);
   work.finished(most_resident);
   advance(stream);
 }

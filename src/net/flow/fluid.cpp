@@ -1,4 +1,5 @@
-// Rates: a resource gives all flows through it the same, and a flow goes as fast as its slowest resource.
+// Computes rates: a resource gives all flows through it the same, and a flow goes as fast as its slowest
+// resource.
 #include "net/flow/fluid.h"
 
 #include <algorithm>
@@ -8,12 +9,7 @@ namespace infold::net {
 
 Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most, sim::Time now) {
   move_on(now);
-  if (free_.empty()) {
-    free_.push_back(static_cast<FlowId>(flows_.size()));
-    flows_.emplace_back();
-  }
-  const FlowId id = free_.back();
-  free_.pop_back();
+  const FlowId id = flows_.take();
   Flow& flow = flows_[id];
   flow.way = way;
   flow.left = bytes;
@@ -30,13 +26,13 @@ Fluid::FlowId Fluid::begin(std::span<const Share> way, double bytes, double most
   return id;
 }
 
-/// What changes from now on does not concern the time before.
+/// Accounts for the time up to now, so that a change of rates concerns only the time from now on.
 void Fluid::move_on(sim::Time now) {
   if (now != changed_at_) settle();
   changed_at_ = now;
 }
 
-/// Rates are worked out when they are asked for: often many flows begin or end at the same moment.
+/// Rates are computed only when they are asked for, because often many flows begin or end at the same moment.
 void Fluid::change(std::span<const Share> way) {
   for (const Share& s : way) {
     Resource& r = resources_[s.resource];
@@ -81,11 +77,11 @@ void Fluid::queue_end(FlowId id) {
   ends_.push({flow.end, id});
 }
 
-/// Until the first entry is one that holds.
+/// Removes or corrects outdated entries until the first one holds.
 void Fluid::correct_ends() {
   while (!ends_.empty()) {
     const End first = ends_.top();
-    const Flow& flow = flows_[first.flow];
+    const Flow& flow = flows_.slots()[first.flow];  // it may have ended, and then nothing of it is queued
     if (first.at == flow.queued && first.at == flow.end) return;
     ends_.pop();
     if (first.at == flow.queued) queue_end(first.flow);
@@ -116,7 +112,7 @@ Fluid::FlowId Fluid::end_next() {
     r.weight = r.flows.empty() ? 0 : r.weight - s.weight;
   }
   change(flow.way);
-  free_.push_back(id);
+  flows_.give_back(id);
   return id;
 }
 

@@ -1,5 +1,5 @@
 // Flows that share resources fairly, as a fluid: what a link gives a flow changes whenever another begins or
-// ends. For estimates: no packets, one event a flow.
+// ends. This serves estimates: there are no packets, and one event per flow.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/pool.h"
 #include "sim/units.h"
 
 namespace infold::net {
@@ -21,17 +22,18 @@ class Fluid {
     double weight;
   };
 
-  /// Bytes a picosecond. Returns its number.
+  /// Adds a resource with a rate in bytes per picosecond. Returns its number.
   std::uint32_t add_resource(double rate) {
     resources_.push_back({.rate = rate, .weight = 0, .flows = {}, .changed = false});
     return static_cast<std::uint32_t>(resources_.size() - 1);
   }
 
-  /// Begins a flow that takes no more than `most` bytes a picosecond. `way` must outlive it.
+  /// Begins a flow that takes no more than `most` bytes per picosecond. `way` must outlive it.
   FlowId begin(std::span<const Share> way, double bytes, double most, sim::Time now);
-  /// When the next flow ends; never if there is none.
+  /// The time at which the next flow ends; never if there is none.
   sim::Time next();
-  /// A flow ends at `now`, or before. Cheaper than next(): what happens at one moment changes rates once.
+  /// Whether a flow ends by `now`. This is cheaper than next(), because everything that happens at one moment
+  /// changes rates once.
   bool ends_by(sim::Time now);
   /// Ends that flow. Requires: next() or ends_by() has just said that there is one.
   FlowId end_next();
@@ -53,7 +55,7 @@ class Fluid {
     std::vector<FlowId> flows;
     bool changed = false;  // since rates were worked out
   };
-  /// A flow that slows down leaves its entry where it is, and is put back when that comes up.
+  /// A flow that slows down leaves its entry where it is, and is put back when the entry comes up.
   struct End {
     sim::Time at;
     FlowId flow;
@@ -67,8 +69,7 @@ class Fluid {
   void set_rate(FlowId id, sim::Time now);
 
   std::vector<Resource> resources_;
-  std::vector<Flow> flows_;
-  std::vector<FlowId> free_;
+  sim::Pool<Flow, FlowId> flows_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<std::uint32_t> changed_;  // resources
   sim::Time changed_at_;

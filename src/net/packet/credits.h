@@ -8,6 +8,7 @@
 // packets on gives room back in the order in which their tails leave.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -38,24 +39,38 @@ class Credits {
 ///
 /// The outputs of a chip tell ahead of time when room will be free, each in its own order. Most of what they
 /// tell comes in order of time all the same, so lots are made at once. A log keeps what is not past yet, and
-/// whatever is told out of order puts the lots behind it right.
+/// whatever is told out of order puts the lots behind it right. What is past is looked for when the log is
+/// full, not whenever something is told.
 class alignas(64) ReturningCredits {
  public:
   ReturningCredits() = default;
   /// So much is gathered before it is given back. What is added is at most `lateness` old.
   ReturningCredits(sim::Bytes lot, sim::Time lateness)
       : log_(new Told[kFirstSlots]),
+        next_slot_(log_.get()),
+        full_at_(log_.get() + kFirstSlots - 1),
         mask_(kFirstSlots - 1),
         lot_(static_cast<std::int32_t>(lot.count())),
         lateness_(lateness) {}
 
-  /// Room for `n` bytes is free from `at` on. What is free at the same time counts as one.
-  /// Requires: at >= now - lateness.
-  [[gnu::always_inline]] void add(sim::Bytes n, sim::Time at, sim::Time now) {
-    const auto bytes = static_cast<std::int32_t>(n.count());
-    // The slot behind the one that is written next stays as the last that is past.
-    if (slot(next_slot_ + 1).at >= now - lateness_) [[unlikely]]
+  /// Whether make_room() must be called before more is added.
+  bool is_full() const { return next_slot_ == full_at_; }
+  /// Forgets what is past, and makes the log longer where that is little.
+  [[gnu::cold, gnu::noinline]] void make_room(sim::Time now) {
+    if (place_of_next() > mask_) next_slot_ = log_.get();
+    const sim::Time past = now - lateness_;
+    std::uint32_t free = slots_before(past);
+    if (free < (mask_ + 1) / 4) {
       enlarge();
+      free = slots_before(past);
+    }
+    full_at_ = log_.get() + std::min(place_of_next() + free, mask_ + 1);
+  }
+  /// Room for `n` bytes is free from `at` on. What is free at the same time counts as one.
+  /// Requires: !is_full(), and at >= now - lateness.
+  [[gnu::always_inline]] void add(sim::Bytes n, sim::Time at) {
+    INFOLD_DCHECK(!is_full(), "the log has room");
+    const auto bytes = static_cast<std::int32_t>(n.count());
     if (at <= last_) [[unlikely]] {
       sort_in(bytes, at);
       return;
@@ -63,7 +78,7 @@ class alignas(64) ReturningCredits {
     last_ = at;
     gathered_ += bytes;
     if (gathered_ >= lot_) close_lot(at);
-    slot(next_slot_++) = {at, bytes, gathered_};
+    *next_slot_++ = {at, bytes, gathered_};
   }
   /// Adds a lot that the far end has made. Requires: not before the one added last.
   void add_lot(sim::Bytes n, sim::Time at) {
@@ -76,6 +91,17 @@ class alignas(64) ReturningCredits {
     for (; !lots_.empty() && lots_.front().at <= at; lots_.pop()) sum += lots_.front().bytes;
     collected_ = at;
     return sim::Bytes{sum};
+  }
+  /// Nothing is on its way any more, and nothing gathered.
+  void start_anew() {
+    for (std::uint32_t i = 0; log_ != nullptr && i <= mask_; ++i) log_[i] = {};
+    next_slot_ = log_.get();
+    full_at_ = log_.get() + mask_;
+    gathered_ = 0;
+    last_ = collected_ = sim::Time::ps(-1);
+    next_ = sim::Time::never();
+    while (!lots_.empty()) lots_.pop();
+    waiting = false;
   }
   /// When the next lot will be full, as far as is known; Time::never() if none will.
   sim::Time next() { return next_ = first_lot(); }
@@ -104,40 +130,58 @@ class alignas(64) ReturningCredits {
   };
   Told& slot(std::uint32_t i) { return log_[i & mask_]; }
   sim::Time first_lot() const { return lots_.empty() ? sim::Time::never() : lots_.front().at; }
-  void close_lot(sim::Time at) {
+  [[gnu::noinline]] void close_lot(sim::Time at) {
     lots_.push({at, gathered_});
     gathered_ = 0;
   }
+  /// At most mask_ + 1, which stands for the first.
+  std::uint32_t place_of_next() const { return static_cast<std::uint32_t>(next_slot_ - log_.get()); }
   [[gnu::noinline]] void sort_in(std::int32_t bytes, sim::Time at) {
-    std::uint32_t i = next_slot_;
+    std::uint32_t i = place_of_next();
     while (slot(i - 1).at > at) --i;
     if (slot(i - 1).at == at && at > collected_) {
       slot(--i).bytes += bytes;
     } else {
-      for (std::uint32_t j = next_slot_++; j != i; --j) slot(j) = slot(j - 1);
+      for (std::uint32_t j = place_of_next(); j != i; --j) slot(j) = slot(j - 1);
+      ++next_slot_;
       slot(i) = {at, bytes, 0};
     }
     while (!lots_.empty() && lots_.back().at >= at) lots_.pop_back();
     gathered_ = slot(i - 1).gathered;
-    for (; i != next_slot_; ++i) {
+    for (const std::uint32_t end = place_of_next(); i != end; ++i) {
       gathered_ += slot(i).bytes;
       if (gathered_ >= lot_) close_lot(slot(i).at);
       slot(i).gathered = gathered_;
     }
   }
+  /// How many slots can be written, the oldest first, so that one that is past is left in front of the
+  /// others.
+  std::uint32_t slots_before(sim::Time past) {
+    std::uint32_t low = 0;
+    for (std::uint32_t high = mask_; low < high;) {
+      const std::uint32_t middle = (low + high) / 2;
+      if (slot(place_of_next() + 1 + middle).at < past) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
   /// Makes the log twice as long.
-  [[gnu::cold, gnu::noinline]] void enlarge() {
+  void enlarge() {
     const std::uint32_t slots = mask_ + 1;
     std::unique_ptr<Told[]> log(new Told[std::size_t{2} * slots]);
-    for (std::uint32_t i = 0; i < slots; ++i) log[i] = slot(next_slot_ + i);
+    for (std::uint32_t i = 0; i < slots; ++i) log[i] = slot(place_of_next() + i);
     log_ = std::move(log);
     mask_ = 2 * slots - 1;
-    next_slot_ = slots;
+    next_slot_ = log_.get() + slots;
   }
 
   std::unique_ptr<Told[]> log_;  // a ring in order of time; what was never told is before all time
+  Told* next_slot_ = nullptr;
+  Told* full_at_ = nullptr;  // next_slot_ when the log is full, or at its end
   std::uint32_t mask_ = 0;
-  std::uint32_t next_slot_ = 0;
   std::int32_t lot_ = 0;
   std::int32_t gathered_ = 0;           // short of a lot
   sim::Time last_ = sim::Time::ps(-1);  // of what was told so far

@@ -23,10 +23,10 @@ Link::Link(Network& network, const Setup& setup)
       slipping_(network.packet_by_packet() ? std::uint8_t{0} : slipping_of(setup)),
       packet_by_packet_(network.packet_by_packet()),
       ordinary_(true),
-      same_cost_(true),
       from_gpu_(setup.from < network.gpus()),
       errs_(setup.error_distance > sim::Bytes{}),
       competes_(setup.competes),
+      plain_(!errs_ && !competes_),
       passes_on_(setup.passes_on),
       mixed_(setup.mixed),
       type_(setup.type),
@@ -65,17 +65,18 @@ std::uint8_t Link::slipping_of(const Setup& setup) {
 
 void Link::set_input(std::uint32_t input, Link& from) {
   for (int c = 0; c < setup_.channels; ++c) channels_[static_cast<std::size_t>(c)].inputs[input].from = &from;
-  same_cost_ = same_cost_ && from.setup_.type == setup_.type;
   ordinary_ = ordinary_ && !mixed_ && from.setup_.speedup == 0;
 }
 
 /// What continues the last train in a queue is put behind it: as many packets, fewer entries.
 bool Link::join_train(Packet& last, const Packet& more) const {
-  if (last.flow != more.flow || last.offset + last.payload != more.offset) return false;
-  if (!packet_by_packet_ || last.payload % network_.payload_of(last.kind) != 0) return false;
-  if (last.payload + more.payload > kMaxPayload || last.spread != more.spread) return false;
-  last.payload = static_cast<std::uint16_t>(last.payload + more.payload);
-  last.packets = static_cast<std::uint16_t>(last.packets + more.packets);
+  const auto place = [](const Packet& p) {
+    return p.kind() == PacketKind::kAck ? p.acknowledged() : p.offset();
+  };
+  if (last.flow() != more.flow() || place(last) + last.payload() != place(more)) return false;
+  if (!packet_by_packet_ || last.payload() % network_.payload_of(last.kind()) != 0) return false;
+  if (last.payload() + more.payload() > kMaxPayload || last.spread() != more.spread()) return false;
+  last.append(more);
   return true;
 }
 
@@ -97,6 +98,10 @@ void Link::return_credits(std::uint8_t channel) {
     returning.waiting = false;
     wake_at(sim::max(known, slips(channel) ? slip_from_ : busy_until_));
   }
+}
+
+void Link::make_room(ReturningCredits& returning) const {
+  returning.make_room(network_.events().now());
 }
 
 /// A lot is full sooner than was known when it looked for credits.
@@ -141,7 +146,7 @@ void Link::schedule_wake(sim::Time at) {
   network_.events().schedule(at, sim::Priority::kArbitrate, *this, 0);
 }
 
-/// As long as it decides, wake_ stays what it is, so that nobody wakes it: it will have seen everything.
+/// As long as it decides, wake_ stays what it is, so that nothing wakes it: it will have seen everything.
 template <Link::Mode mode, Link::Near near>
 void Link::send_all_known() {
   const sim::Time start = network_.events().now();
@@ -174,11 +179,11 @@ void Link::send_all_known() {
 /// Returns whether it had the credits. Requires: a control packet that is there now, and nobody_before.
 bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
   INFOLD_DCHECK(from_gpu_, "units queue their control packets");
-  INFOLD_DCHECK(!packet_by_packet_ || packet.packets == 1, "control packets form no trains");
+  INFOLD_DCHECK(!packet_by_packet_ || packet.packets() == 1, "control packets form no trains");
   Channel& c = channels_[channel];
   const sim::Time now = packet.arrives;
   const sim::Bytes wire = network_.wire(type_).of(packet);
-  if (!c.credits.enough(wire)) {
+  if (!c.credits.enough(wire)) [[unlikely]] {
     c.credits.add(returning_[channel].collect(now - setup_.latency));
     if (!c.credits.enough(wire)) return false;
   }
@@ -186,13 +191,35 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   c.waiting.served(input);
   last_channel_ = channel;
   Way onward;
-  if (packet.destination != to_) onward = network_.way_of(packet, to_);
+  if (packet.destination() != to_) onward = network_.way_on(packet, to_);
   if (packet_by_packet_) {
     transmit<Mode::kPackets, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
   } else {
     transmit<Mode::kBursts, Near::kGpu>(packet, c, channel, wire, nullptr, onward, now);
   }
   return true;
+}
+
+/// Credits do not suffice: more may be back at `now`, or when is known. What is known was known at `start`.
+Link::Look Link::look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time now, sim::Time start) {
+  Credits& credits = channels_[index].credits;
+  ReturningCredits& returning = returning_[index];
+  // Outputs of the far chip that have not decided yet may free room before those that have.
+  const bool known = now <= start + setup_.latency;
+  if (!known && passes_on_) return {.found = Sent::kUnknown};
+  network_.catch_up(to_);
+  credits.add(returning.collect(now - setup_.latency));
+  if (credits.enough(wire)) {
+    returning.waiting = false;
+    return {.found = Sent::kYes};
+  }
+  if (!known) return {.found = Sent::kUnknown};  // credits may be back by then that nobody has sent yet
+  const sim::Time more = returning.next();
+  returning.waiting = passes_on_ || more == sim::Time::never();
+  // When more will be back is not certain, which decides for other channels too.
+  return {.found = Sent::kNo,
+          .next = more + setup_.latency,
+          .unknown = returning.waiting ? start + setup_.latency : sim::Time::never()};
 }
 
 /// Sends the next packet in turn: channels take turns, and within a channel its inputs do. If there is
@@ -228,47 +255,29 @@ template <Link::Mode mode, Link::Near near>
     if (number == RoundRobin::kNone) continue;
     Input& input = channel.inputs[number];
     Packet packet = input.first;
-    const bool train = mode == Mode::kPackets && packet.packets > 1;
-    if (train) {
-      packet.packets = 1;
-      packet.payload = network_.payload_of(packet.kind);
-    }
+    const bool train = mode == Mode::kPackets && packet.packets() > 1;
+    const std::uint16_t payload = train ? network_.payload_of(packet.kind()) : packet.payload();
     const WireCost& cost = network_.wire(type_);
-    const sim::Bytes wire =
-        mode == Mode::kPackets ? cost.of_one(packet.kind, packet.payload) : cost.of(packet);
-    if (!channel.credits.enough(wire)) {
-      // Outputs of the far chip that have not decided yet may free room before those that have.
-      const bool known = now <= start + setup_.latency;
-      if (!known && passes_on_) {
+    const sim::Bytes wire = mode == Mode::kPackets ? cost.of_one(packet.kind(), payload) : cost.of(packet);
+    if (!channel.credits.enough(wire)) [[unlikely]] {
+      const Look look = look_for_credits(index, wire, now, start);
+      if (look.found == Sent::kUnknown) {
         next = now;
         return Sent::kUnknown;
       }
-      network_.catch_up(to_);
-      channel.credits.add(returning_[index].collect(now - setup_.latency));
-      if (!channel.credits.enough(wire)) {
-        if (!known) {
-          next = now;  // credits may be back by then that nobody has sent yet
-          return Sent::kUnknown;
-        }
-        const sim::Time more = returning_[index].next();
-        returning_[index].waiting = passes_on_ || more == sim::Time::never();
-        // When more will be back is not certain, which decides for other channels too.
-        if (returning_[index].waiting) unknown = sim::min(unknown, start + setup_.latency);
-        next = sim::min(next, more + setup_.latency);
+      if (look.found == Sent::kNo) {
+        next = sim::min(next, look.next);
+        unknown = sim::min(unknown, look.unknown);
         continue;
       }
-      returning_[index].waiting = false;
     }
     channel.credits.spend(wire);
     Way onward;
-    if (packet.destination != to_) onward = network_.way_of(packet, to_);
+    if (packet.destination() != to_) onward = network_.way_on(packet, to_);
     if (train) {
-      input.first.offset += packet.payload;
-      input.first.payload = static_cast<std::uint16_t>(input.first.payload - packet.payload);
-      --input.first.packets;
+      packet = input.first.cut(payload);
     } else {
-      input.pop();
-      if (input.empty()) {
+      if (!input.pop()) {
         channel.waiting.remove(number);
         if (!channel.waiting.any())
           waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
@@ -307,22 +316,28 @@ template <Link::Mode mode, Link::Near near>
                                                   sim::Bytes wire, Link* in, const Way& onward,
                                                   sim::Time start) {
   INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
-  const sim::Time decided = start;
-  if (errs_) [[unlikely]]
-    start = replay(wire, start);
-  if (competes_) [[unlikely]]
-    last_sent_ = decided;
+  if (!plain_) [[unlikely]] {
+    if (competes_) last_sent_ = start;
+    if (errs_) start = replay(wire, start);
+  }
   sim::Time end = start + pace_.time(wire);
   if (in == nullptr) {
-    near == Near::kGpu ? network_.departed(packet) : network_.departed_from_unit(packet, setup_.from, end);
+    if (near == Near::kSwitch) {
+      network_.departed_from_unit(packet, setup_.from, end);
+    } else if (!is_control(packet.kind())) {
+      network_.departed(packet, setup_.from);
+    }
   } else {
-    const sim::Bytes held = same_cost_ ? wire : network_.wire(in->type_).of(packet);
-    if (!ordinary_) {
-      // Out of an input buffer: not ahead of what has arrived, which any link on its way may have slowed.
-      if (mixed_) end = sim::max(end, take_tail(index, in->far_input_));
+    sim::Bytes held = wire;
+    if (!ordinary_) [[unlikely]] {
+      if (mixed_) {
+        // Out of an input buffer: not ahead of what has arrived, which any link on its way may have slowed.
+        held = network_.wire(in->type_).of(packet);
+        end = sim::max(end, take_tail(index, in->far_input_));
+      }
       in->drain_.use_until(end);
     }
-    in->buffer_left(packet.channel, held, end, network_.events().now());
+    in->buffer_left(packet.channel(), held, end);
   }
   if (mode == Mode::kPackets) {
     busy_until_ = end;
@@ -334,29 +349,40 @@ template <Link::Mode mode, Link::Near near>
   } else {
     busy_until_ = end;
     // (A burst of small packets, such as a unit's, may be over before the largest packet would be.)
-    slip_from_ = packet.packets > 1 && !slips(index) ? sim::min(start + one_packet_, end) : end;
+    slip_from_ = packet.packets() > 1 && !slips(index) ? sim::min(start + one_packet_, end) : end;
     ++bursts_;
   }
 
   channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
-  channel.traffic.packets += packet.packets;
+  channel.traffic.packets += packet.packets();
 
-  packet.channel = index & 0xfU;
+  packet.set_channel(index);
   if (onward.link != nullptr) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;
-    onward.link->accept(packet, onward.channel, far_input_);
+    if (mode == Mode::kPackets) {
+      onward.link->accept_single(packet, onward.channel, far_input_);
+    } else {
+      onward.link->accept(packet, onward.channel, far_input_);
+    }
     if (mixed_) [[unlikely]]
       onward.link->note_tail(onward.channel, far_input_, end + delay_);
     return;
   }
   // ... and its destination sees it when its last byte is there.
   packet.arrives = end + delay_;
-  if (class_of(packet.kind) == PacketClass::kControl) {
-    network_.expect(packet, *this);
+  if (is_control(packet.kind())) {
+    // It leaves the buffer as it arrives: that of a unit by itself, a GPU's in order.
+    if (to_ < network_.gpus()) {
+      network_.expect(packet, to_);
+      buffer_freed(index, wire, packet.arrives);
+    } else {
+      network_.expect_at_unit(packet, to_, setup_.id);
+      buffer_left(index, wire, packet.arrives);
+    }
     return;
   }
-  if (network_.expect_data(packet, *this)) return;
+  if (port_ != nullptr && port_->expect_data(packet, *this)) return;
   if (arrivals_.packets.empty())
     network_.events().schedule(packet.arrives, sim::Priority::kArrive, arrivals_, 0);
   arrivals_.packets.push(packet);
@@ -364,6 +390,16 @@ template <Link::Mode mode, Link::Near near>
 
 sim::Bytes Link::credits_home(std::size_t channel) const {
   return channels_[channel].credits.held() + returning_[channel].total() + freed_[channel].bytes();
+}
+
+void Link::start_anew() {
+  last_channel_ = 0;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(setup_.channels); ++c) {
+    channels_[c].waiting.start_anew();
+    channels_[c].credits = Credits(setup_.buffer);
+    returning_[c].start_anew();
+    freed_[c].take();
+  }
 }
 
 bool Link::all_credits_home() const {

@@ -32,6 +32,7 @@ namespace infold::net {
 
 class Link;
 class Network;
+class PacketPort;
 
 /// By which link a packet leaves a node, and on which of its virtual channels.
 struct Way {
@@ -68,18 +69,17 @@ class alignas(64) Link final : public sim::Handler {
 
   /// Queues a packet of the near chip's input `input`, which is there from packet.arrives on.
   [[gnu::always_inline]] void accept(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
-    Channel& c = channels_[channel];
-    Input& in = c.inputs[input];
-    // The channel knows whether anything is queued; to ask the input would be to wait for its cache line.
-    if (!c.waiting.has(input)) {
-      in.first = packet;
-      c.waiting.add(input);
-      waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
-    } else {
-      if (packet.packets > 1 && join_train(in.last(), packet)) return;  // the link will wake for it
-      in.rest.push(packet);
+    if (Input* in = queue_first(packet, channel, input); in != nullptr) {
+      if (packet.packets() > 1 && join_train(in->last(), packet)) return;  // the link will wake for it
+      in->rest.push(packet);
     }
     wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
+  }
+
+  /// The same for a single packet where there are no bursts.
+  [[gnu::always_inline]] void accept_single(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    if (Input* in = queue_first(packet, channel, input); in != nullptr) in->rest.push(packet);
+    wake_at(sim::max(packet.arrives, busy_until_));
   }
 
   /// The same for a control packet of a GPU that is there now. Where an arbiter would have no choice it goes
@@ -100,18 +100,19 @@ class alignas(64) Link final : public sim::Handler {
 
   /// A packet that ended at the far GPU has left its port's buffer at `at`, now or later, as have those that
   /// came before it; the news needs the link's latency to get back.
-  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at, sim::Time now) {
-    if (passes_on_) {
-      buffer_left(channel, wire, freed_[channel].in_order(at), now);
+  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+    if (passes_on_) [[unlikely]] {
+      buffer_left(channel, wire, freed_[channel].in_order(at));
     } else if (freed_[channel].add(wire, at)) {
       return_credits(channel);
     }
   }
   /// A packet goes on from the far chip, whose buffer its tail leaves at `at`, now or later.
-  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at,
-                                          sim::Time now) {
+  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
     ReturningCredits& returning = returning_[channel];
-    returning.add(wire, at, now);
+    if (returning.is_full()) [[unlikely]]
+      make_room(returning);
+    returning.add(wire, at);
     if (returning.waiting && returning.is_sooner()) wake_for_credits(channel);
   }
 
@@ -121,6 +122,8 @@ class alignas(64) Link final : public sim::Handler {
     tails_[channel * static_cast<std::size_t>(setup_.inputs) + input].push(at);
   }
 
+  /// Data that arrive are offered to `port` first.
+  void set_port(PacketPort& port) { port_ = &port; }
   /// Tells that `from` feeds that input of the near chip.
   void set_input(std::uint32_t input, Link& from);
 
@@ -145,6 +148,8 @@ class alignas(64) Link final : public sim::Handler {
   int channels() const { return setup_.channels; }
   /// No packet queued for it or on it.
   bool idle() const { return waiting_channels_ == 0 && arrivals_.packets.empty(); }
+  /// See Fabric::start_anew. Requires: idle() and all_credits_home().
+  void start_anew();
   bool all_credits_home() const;
   /// On the wire, or in the buffer at its end.
   sim::Bytes in_flight() const;
@@ -172,16 +177,18 @@ class alignas(64) Link final : public sim::Handler {
     sim::RingBuffer<Packet> rest;
     Link* from = nullptr;
 
-    Input() { first.packets = 0; }
-    bool empty() const { return first.packets == 0; }
+    Input() { first.set_packets(0); }
+    bool empty() const { return first.packets() == 0; }
     Packet& last() { return rest.empty() ? first : rest.back(); }
-    void pop() {
+    /// Takes the first away. Returns whether there is another.
+    bool pop() {
       if (rest.empty()) {
-        first.packets = 0;
-      } else {
-        first = rest.front();
-        rest.pop();
+        first.set_packets(0);
+        return false;
       }
+      first = rest.front();
+      rest.pop();
+      return true;
     }
     /// Whatever arrives before what it was queued behind moves before that.
     void sort_in_last() {
@@ -215,6 +222,13 @@ class alignas(64) Link final : public sim::Handler {
     Network& network;
   };
   enum class Sent { kYes, kNo, kUnknown };
+  /// What came of a look for credits: whether they suffice, and if not, when there may be more, and until
+  /// when that is certain.
+  struct Look {
+    Sent found = Sent::kNo;
+    sim::Time next = sim::Time::never();
+    sim::Time unknown = sim::Time::never();
+  };
   /// Whether units of several packets are cut up on their first link, or travel as bursts.
   enum class Mode { kPackets, kBursts };
   /// What stands at the near end. Both have code of their own, because the host guesses branches by where
@@ -236,7 +250,21 @@ class alignas(64) Link final : public sim::Handler {
     return slips(channel) && slip_from_ <= now && (waiting_channels_ & slipping_) == 0;
   }
   bool send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input);
-  void return_credits(std::uint8_t channel);
+  /// Queues a packet where nothing is queued on its input and channel; returns the input otherwise.
+  [[gnu::always_inline]] Input* queue_first(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
+    Channel& c = channels_[channel];
+    Input& in = c.inputs[input];
+    // The channel knows whether anything is queued; to ask the input would be to wait for its cache line.
+    if (c.waiting.has(input)) return &in;
+    in.first = packet;
+    c.waiting.add(input);
+    waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
+    return nullptr;
+  }
+  void make_room(ReturningCredits& returning) const;
+  [[gnu::noinline]] Look look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time now,
+                                          sim::Time start);
+  [[gnu::noinline]] void return_credits(std::uint8_t channel);
   void wake_for_credits(std::uint8_t channel);
   sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
@@ -262,11 +290,11 @@ class alignas(64) Link final : public sim::Handler {
   std::uint8_t last_channel_ = 0;
   std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
   bool packet_by_packet_ : 1;
-  bool ordinary_ : 1;   // no input that may be slower than this link or shares its way out with other outputs
-  bool same_cost_ : 1;  // a packet takes as many bytes on every input as here
+  bool ordinary_ : 1;  // no input that may be slower than this link or shares its way out with other outputs
   bool from_gpu_ : 1;
   bool errs_ : 1;       // there are bit errors
   bool competes_ : 1;   // with other outputs for input buffers
+  bool plain_ : 1;      // neither
   bool passes_on_ : 1;  // packets go on from its far end
   bool mixed_ : 1;      // links of the fabric differ in rate or in what packets take
   LinkTypeId type_;
@@ -274,6 +302,7 @@ class alignas(64) Link final : public sim::Handler {
 
   // What an arrival touches stands together.
   alignas(64) Arrivals arrivals_;
+  PacketPort* port_ = nullptr;                   // of the GPU at the far end, if it lets data wait
   std::array<FreedSpace, kMostChannels> freed_;  // by channel: of the buffer at the far end
   Drain drain_;
   std::array<ReturningCredits, kMostChannels> returning_;

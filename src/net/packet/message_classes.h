@@ -26,7 +26,7 @@ inline constexpr std::array kClassWaits = {
     // A contribution waits for results and partial sums to leave the switch.
     ClassWait{PacketClass::kContribution, PacketClass::kData},
     ClassWait{PacketClass::kContribution, PacketClass::kControl},
-    // Data wait at their destination for the acknowledgement to be taken. Control waits for nobody.
+    // Data wait at their destination for the acknowledgement to be taken. Control waits for no other class.
     ClassWait{PacketClass::kData, PacketClass::kControl},
 };
 
@@ -37,8 +37,8 @@ constexpr bool may_wait_for(PacketClass waiting, PacketClass waits_for) {
   return false;
 }
 
-/// Takes away classes that wait for nobody who is left, until none is; what can not be taken away waits in
-/// a circle.
+/// Removes classes that wait for no class that is left, until there is none; classes that cannot be removed
+/// wait in a circle.
 constexpr bool in_order(std::span<const ClassWait> waits) {
   std::array<bool, kPacketClasses> gone{};
   for (std::size_t round = 0; round < gone.size(); ++round) {

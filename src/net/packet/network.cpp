@@ -83,6 +83,8 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
       payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
   INFOLD_CHECK(blueprint.link_types.size() <= kMostLinkTypes, "links are of few types");
+  for (std::size_t kind = 0; kind < kPacketKinds; ++kind)
+    first_channel_[kind] = static_cast<std::uint8_t>(static_cast<int>(kClassOfKind[kind]) * layers_);
   const std::vector<sim::Time> soonest = soonest_arrivals(blueprint);
   payload_.fill(static_cast<std::uint16_t>(net::packet_payload(blueprint).count()));
   for (std::size_t type = 0; type < blueprint.link_types.size(); ++type) {
@@ -122,7 +124,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
       if (blueprint.is_gpu(from) && packet_by_packet && near.speedup == 0)
         s.lookahead = sim::Pace(s.rate).time(wire(s.type).largest_control()) + sim::Time::ps(1);
-      // A unit acts when packets arrive, which the links of its switch can not foresee.
+      // A unit acts when packets arrive, which the links of its switch cannot foresee.
       if (in_network.units) s.lookahead = sim::min(s.lookahead, in_network.latency);
       s.buffer = far.buffer;
       s.classes = classes;
@@ -154,6 +156,8 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   }
   ways_.reserve(routes.all_candidates().size());
   for (const LinkId id : routes.all_candidates()) ways_.push_back(links_[id]);
+  rows_.reserve(static_cast<std::size_t>(blueprint.nodes()));
+  for (NodeId node = 0; node < blueprint.nodes(); ++node) rows_.push_back(table_.row(node));
   if (in_network.units) {
     lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
     for (Link* link : links_) {
@@ -172,6 +176,10 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   }
   for (std::size_t gpu = 0; gpu < endpoints_.size(); ++gpu) {
     ports_.push_back(std::make_unique<PacketPort>(events, *this, static_cast<int>(into[gpu]), soonest[gpu]));
+  }
+  for (Link* link : links_) {
+    if (link->to() < gpus_ && ports_[index_of(link->to())]->lets_data_wait())
+      link->set_port(*ports_[index_of(link->to())]);
   }
 }
 
@@ -211,6 +219,10 @@ bool Network::quiet() const {
   return packets_sent_ == packets_delivered_ && std::all_of(links_.begin(), links_.end(), [](const auto& l) {
            return l->idle() && l->all_credits_home();
          });
+}
+
+void Network::start_anew() {
+  for (const auto& l : links_) l->start_anew();
 }
 
 std::vector<std::string> Network::who_waits() const {

@@ -37,12 +37,12 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   Port& attach(NodeId gpu, Endpoint& endpoint) override;
   void send(const Packet& packet, std::uint32_t sender) override {
     INFOLD_DCHECK(packet.arrives == events_.now(), "a packet is sent when it is there");
-    INFOLD_DCHECK(packet.source != packet.destination, "a packet goes to another node");
-    INFOLD_DCHECK(packet.payload <= traits().max_burst.count(), "a burst fits a quarter of a buffer");
-    packets_sent_ += packet.packets;
-    if (packet.kind == PacketKind::kWrite) payload_sent_[index_of(packet.source)] += packet.payload;
-    const Way way = way_of(packet, packet.source);
-    if (class_of(packet.kind) == PacketClass::kControl) {
+    INFOLD_DCHECK(packet.source() != packet.destination(), "a packet goes to another node");
+    INFOLD_DCHECK(packet.payload() <= traits().max_burst.count(), "a burst fits a quarter of a buffer");
+    packets_sent_ += packet.packets();
+    if (packet.kind() == PacketKind::kWrite) payload_sent_[index_of(packet.source())] += packet.payload();
+    const Way way = way_out(packet, packet.source());
+    if (is_control(packet.kind())) {
       way.link->accept_control(packet, way.channel, turn_of(sender));
     } else {
       way.link->accept(packet, way.channel, turn_of(sender));
@@ -50,9 +50,9 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   }
 
   void send_ack(const Packet& packet) override {
-    INFOLD_DCHECK(class_of(packet.kind) == PacketClass::kControl, "acknowledgements are control packets");
-    packets_sent_ += packet.packets;
-    const Way way = way_of(packet, packet.source);
+    INFOLD_DCHECK(is_control(packet.kind()), "acknowledgements are control packets");
+    packets_sent_ += packet.packets();
+    const Way way = way_out(packet, packet.source());
     if (packet.arrives > events_.now()) {
       way.link->accept_ahead(packet, way.channel, kAcks);
     } else {
@@ -61,17 +61,18 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   }
 
   void send_to_unit(Packet packet, std::uint32_t sender) override {
-    packets_sent_ += packet.packets;
-    const PacketClass c = class_of(packet.kind);
-    if (c == PacketClass::kContribution || c == PacketClass::kData)
-      payload_sent_[index_of(packet.source)] += packet.payload;
-    Link& lane = lane_of(packet.source, packet.spread);
+    packets_sent_ += packet.packets();
+    if (const PacketClass c = class_of(packet.kind());
+        c == PacketClass::kContribution || c == PacketClass::kData)
+      payload_sent_[index_of(packet.source())] += packet.payload();
+    Link& lane = lane_of(packet.source(), packet.spread());
     packet.arrives = events_.now();
-    packet.destination = lane.to();
-    lane.accept(packet, first_layer(c), turn_of(sender));
+    packet.set_destination(lane.to());
+    lane.accept(packet, first_channel_[static_cast<std::size_t>(packet.kind())], turn_of(sender));
   }
   SwitchFabric& switches() override { return *this; }
   bool quiet() const override;
+  void start_anew() override;
   std::vector<std::string> who_waits() const override;
   LinkCounters counters(LinkId link) const override;
   std::uint64_t packets_sent() const override { return packets_sent_; }
@@ -83,18 +84,19 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   // SwitchFabric
   void attach_unit(NodeId chip, SwitchUnit& unit) override { units_[unit_index(chip)] = &unit; }
   void unit_send(const Packet& packet, LinkId out) override {
-    packets_sent_ += packet.packets;
+    packets_sent_ += packet.packets();
     Link& link = *links_[out];
-    link.accept_ahead(packet, first_layer(class_of(packet.kind)), unit_inputs_[unit_index(link.from())]);
+    link.accept_ahead(packet, first_channel_[static_cast<std::size_t>(packet.kind())],
+                      unit_inputs_[unit_index(link.from())]);
   }
   void unit_send_routed(const Packet& packet, NodeId at) override {
-    packets_sent_ += packet.packets;
-    const Way way = way_of(packet, at);
+    packets_sent_ += packet.packets();
+    const Way way = way_on(packet, at);
     way.link->accept_ahead(packet, way.channel, unit_inputs_[unit_index(at)]);
   }
   void release(const Packet& packet, LinkId in, sim::Time at) override {
     Link& link = *links_[in];
-    link.buffer_left(packet.channel, wire(link.type()).of(packet), at, events_.now());
+    link.buffer_left(packet.channel(), wire(link.type()).of(packet), at);
   }
 
   /// For the tests.
@@ -103,9 +105,9 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
 
   /// For ports: data that came by `in` is here, and its place in the port's buffer is free from `freed` on.
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
-    packets_delivered_ += packet.packets;
-    payload_received_[index_of(packet.destination)] += packet.payload;
-    in.buffer_freed(packet.channel, wire(in.type()).of(packet), freed, events_.now());
+    packets_delivered_ += packet.packets();
+    payload_received_[index_of(packet.destination())] += packet.payload();
+    in.buffer_freed(packet.channel(), wire(in.type()).of(packet), freed);
   }
 
   // For the links.
@@ -115,45 +117,39 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   std::uint16_t payload_of(PacketKind kind) const { return payload_[static_cast<std::size_t>(kind)]; }
   /// What packets cost on links of this type.
   const WireCost& wire(LinkTypeId type) const { return wires_[type]; }
-  /// The way of a packet out of a node that is not its destination.
-  Way way_of(const Packet& packet, NodeId at) const {
-    const Hop& hop = table_.hop(at, packet.destination);
-    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
-    const int channel = first_layer(class_of(packet.kind)) + hop.layer;
-    return {ways_[table_.first(hop, at, packet.destination) + hop.pick(packet.spread)],
-            static_cast<std::uint8_t>(channel)};
+  /// The way of a packet out of a chip that it passes, which is not its destination.
+  Way way_on(const Packet& packet, NodeId at) const {
+    const TwinPlace& to = table_.place(packet.destination());
+    return way(packet, rows_[index_of(at)][to.group], to);
+  }
+  /// The way of a packet out of the GPU that sends it.
+  Way way_out(const Packet& packet, NodeId gpu) const {
+    return way(packet, rows_[index_of(gpu)][table_.place(packet.destination()).group], table_.place(gpu));
   }
   void deliver(const Packet& packet, Link& in) {
-    if (packet.destination < gpus_) {
-      catch_up(packet.destination);
-      return taken_in(packet, in, endpoints_[index_of(packet.destination)]->receive(packet));
+    if (packet.destination() < gpus_) {
+      catch_up(packet.destination());
+      return taken_in(packet, in, endpoints_[index_of(packet.destination())]->receive(packet));
     }
-    packets_delivered_ += packet.packets;
-    units_[unit_index(packet.destination)]->arrive(packet, in.id());
-  }
-  bool expect_data(const Packet& packet, Link& in) {
-    return packet.destination < gpus_ && ports_[index_of(packet.destination)]->expect_data(packet, in);
+    packets_delivered_ += packet.packets();
+    units_[unit_index(packet.destination())]->arrive(packet, in.id());
   }
   void catch_up(NodeId node) {
     if (node < gpus_) ports_[index_of(node)]->catch_up(events_.now());
   }
-  void expect(const Packet& packet, Link& in) {
-    packets_delivered_ += packet.packets;
-    if (packet.destination >= gpus_) {
-      units_[unit_index(packet.destination)]->expect(packet, in.id());
-      in.buffer_left(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
-    } else {
-      endpoints_[index_of(packet.destination)]->expect(packet);
-      in.buffer_freed(packet.channel, wire(in.type()).of(packet), packet.arrives, events_.now());
-    }
+  void expect(const Packet& packet, NodeId gpu) {
+    packets_delivered_ += packet.packets();
+    endpoints_[index_of(gpu)]->expect(packet);
+  }
+  void expect_at_unit(const Packet& packet, NodeId chip, LinkId in) {
+    packets_delivered_ += packet.packets();
+    units_[unit_index(chip)]->expect(packet, in);
   }
   /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first
   /// that has sent nothing for the longest time. An input that one of them takes is out of the others' turn,
   /// so all that have something to send decide again until none sends.
   void decide_in_turn(NodeId chip);
-  void departed(const Packet& packet) {
-    if (class_of(packet.kind) != PacketClass::kControl) endpoints_[index_of(packet.source)]->departed(packet);
-  }
+  void departed(const Packet& packet, NodeId gpu) { endpoints_[index_of(gpu)]->departed(packet); }
   void departed_from_unit(const Packet& packet, NodeId chip, sim::Time end) {
     units_[unit_index(chip)]->departed(packet, end);
   }
@@ -162,8 +158,10 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   static std::uint32_t turn_of(std::uint32_t sender) {
     return sender < kSenders ? sender : sender % kSenders;  // divisions are dear
   }
-  std::uint8_t first_layer(PacketClass c) const {
-    return static_cast<std::uint8_t>(static_cast<int>(c) * layers_);
+  Way way(const Packet& packet, const Hop& hop, const TwinPlace& twin) const {
+    INFOLD_DCHECK(hop.count > 0, "every destination can be reached");
+    return {ways_[RouteTable::first(hop, twin) + hop.pick(packet.spread())],
+            static_cast<std::uint8_t>(first_channel_[static_cast<std::size_t>(packet.kind())] + hop.layer)};
   }
   /// The link that a packet with this spread value leaves a GPU by.
   Link& lane_of(NodeId gpu, std::uint16_t spread) const {
@@ -176,7 +174,9 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   sim::EventQueue& events_;
   int gpus_;
   int layers_ = 1;
-  std::vector<Link*> ways_;  // as RouteTable::first counts
+  std::array<std::uint8_t, kPacketKinds> first_channel_{};  // by kind: the channel of its class in layer 0
+  std::vector<Link*> ways_;                                 // as RouteTable::first counts
+  std::vector<const Hop*> rows_;                            // of the table, by node
   RouteTable table_;
   std::vector<Endpoint*> endpoints_;
   std::vector<std::unique_ptr<PacketPort>> ports_;  // by GPU

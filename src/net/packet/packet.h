@@ -7,6 +7,7 @@
 
 #include "net/topology/blueprint.h"
 #include "net/topology/routes.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 namespace infold::net {
@@ -55,46 +56,156 @@ constexpr PacketClass class_of(PacketKind kind) {
   return kClassOfKind[static_cast<std::size_t>(kind)];
 }
 
-/// A number of 24 bits, without holes around it. Reads as what it was given.
-template <class T>
-class [[gnu::packed]] Packed24 {
- public:
-  constexpr Packed24() = default;
-  constexpr Packed24(T value)  // NOLINT: it stands for the value
-      : low_(static_cast<std::uint16_t>(value)), high_(static_cast<std::uint8_t>(value >> 16)) {}
-  constexpr operator T() const { return static_cast<T>(low_ | std::uint32_t{high_} << 16); }  // NOLINT
+constexpr bool is_control(PacketKind kind) {
+  return class_of(kind) == PacketClass::kControl;
+}
 
- private:
-  std::uint16_t low_ = 0;
-  std::uint8_t high_ = 0;
-};
+/// Nodes, and values under way, that a packet can name.
+inline constexpr std::int64_t kMaxNamed = std::int64_t{1} << 24;
 
 /// One packet, or several consecutive ones of a flow: a burst, which travels as one, or a train, which its
 /// first link cuts into packets (which of the two is the network's choice, see Network::packet_by_packet).
 /// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
 /// headers, acknowledgements, credits and statistics.
-struct Packet {
-  sim::Time arrives;       ///< when the chip it is bound for can act on it; kept by the links once it is sent
-  std::uint32_t flow = 0;  ///< whose data these are; means something to the endpoints only
-  std::uint32_t offset = 0;   ///< where in the flow, in bytes
-  std::uint16_t payload = 0;  ///< bytes of data in all its packets
-  std::uint16_t packets = 1;  ///< how many packets this stands for
-  std::uint16_t spread = 0;   ///< picks one of several parallel links
-  Packed24<NodeId> source = 0;
-  Packed24<NodeId> destination = 0;
-  Packed24<ValuesId> values = 0;             ///< means something in functional mode only
-  PacketKind kind : 4 = PacketKind::kWrite;  ///< kPacketKinds fit
-  std::uint8_t channel : 4 = 0;  ///< virtual channel of the buffer that holds it; kept by the links
+///
+/// What only some kinds carry shares its place with what others do. Each has a name of its own, and debug
+/// builds check that it is asked for where it is carried.
+class Packet {
+ public:
+  Packet() = default;
+  explicit Packet(PacketKind kind) : marks_(static_cast<std::uint8_t>(kind)) {}
+
+  /// The acknowledgement of a write, from its destination back to its source, at `at`.
+  static Packet ack(const Packet& write, sim::Time at) {
+    INFOLD_DCHECK(write.kind() == PacketKind::kWrite, "writes are acknowledged");
+    Packet ack(PacketKind::kAck);
+    ack.arrives = at;
+    ack.flow_ = write.flow_;
+    ack.place_ = write.payload_;
+    ack.to_ = write.from_ & kName;
+    ack.from_ = write.to_ & kName;
+    ack.packets_ = write.packets_;
+    ack.spread_ = write.spread_;
+    return ack;
+  }
+  /// The acknowledgement of a packet between GPU and unit. Goes by the lane that the packet came by.
+  static Packet unit_ack(const Packet& packet) {
+    Packet ack(PacketKind::kUnitAck);
+    ack.flow_ = packet.flow_;
+    ack.place_ = packet.place_;
+    ack.packets_ = packet.packets_;
+    ack.spread_ = packet.spread_;
+    return ack;
+  }
+
+  /// When the chip that it is bound for can act on it; kept by the links once it is sent.
+  sim::Time arrives;
+
+  PacketKind kind() const { return static_cast<PacketKind>(marks_ & 0xfU); }
+  void set_kind(PacketKind kind) {
+    marks_ = static_cast<std::uint8_t>((marks_ & 0xf0U) | static_cast<std::uint8_t>(kind));
+  }
+  /// Bytes of data in all its packets.
+  std::uint16_t payload() const { return payload_; }
+  void set_payload(std::uint16_t bytes) { payload_ = bytes; }
+  /// How many packets this stands for; none in a place without a packet.
+  std::uint16_t packets() const { return packets_; }
+  void set_packets(std::uint16_t packets) { packets_ = packets; }
+  /// Picks one of several parallel links.
+  std::uint16_t spread() const { return spread_; }
+  void set_spread(std::uint16_t spread) { spread_ = spread; }
+  NodeId destination() const { return static_cast<NodeId>(to_ & kName); }
+  void set_destination(NodeId node) { to_ = (to_ & ~kName) | static_cast<std::uint32_t>(node); }
+  /// What it is about: the move whose data these are, the flag, or the region and whose contributions these
+  /// are (inc/tag.h). Means something to the endpoints only.
+  std::uint32_t flow() const { return flow_; }
+  void set_flow(std::uint32_t flow) { flow_ = flow; }
+  /// Virtual channel of the buffer that holds it; kept by the links.
+  std::uint8_t channel() const { return static_cast<std::uint8_t>(marks_ >> 4 & 0x7U); }
+  void set_channel(std::uint8_t channel) {
+    marks_ = static_cast<std::uint8_t>((marks_ & 0x8fU) | static_cast<unsigned>(channel) << 4);
+  }
+  /// Names its values in functional mode (net/packet/payloads.h); means nothing otherwise.
+  ValuesId values() const {
+    return to_ >> 24 | (from_ >> 24) << 8 | static_cast<ValuesId>(values_top_) << 16;
+  }
+  void set_values(ValuesId values) {
+    to_ = (to_ & kName) | values << 24;
+    from_ = (from_ & kName) | (values >> 8) << 24;
+    values_top_ = static_cast<std::uint8_t>(values >> 16);
+  }
+
+  /// All kinds but acknowledgements of writes: where in the flow, in bytes.
+  std::uint32_t offset() const {
+    INFOLD_DCHECK(kind() != PacketKind::kAck, "an acknowledgement has no place in the flow");
+    return place_;
+  }
+  void set_offset(std::uint32_t offset) { place_ = offset; }
+  /// Acknowledgements of writes: how many bytes of the flow are visible.
+  std::uint32_t acknowledged() const {
+    INFOLD_DCHECK(kind() == PacketKind::kAck, "only acknowledgements acknowledge");
+    return place_;
+  }
+
+  /// Of what a GPU sent: which one.
+  NodeId source() const {
+    INFOLD_DCHECK(!from_unit(), "what a unit sends has no source");
+    return static_cast<NodeId>(from_ & kName);
+  }
+  void set_source(NodeId node) {
+    from_ = (from_ & ~kName) | static_cast<std::uint32_t>(node);
+    marks_ &= 0x7f;
+  }
+  /// Of what a unit sent: by which name the unit will know it when it has left.
+  std::uint16_t ticket() const {
+    INFOLD_DCHECK(from_unit(), "only units give tickets");
+    return static_cast<std::uint16_t>(from_);
+  }
+  void set_ticket(std::uint16_t ticket) {
+    from_ = (from_ & ~kName) | ticket;
+    marks_ |= 0x80;
+  }
+  bool from_unit() const { return (marks_ & 0x80U) != 0; }
+
+  /// Takes the first packet, of so many bytes, off a train. Requires: it is one, and has more bytes.
+  Packet cut(std::uint16_t bytes) {
+    Packet first = *this;
+    first.payload_ = bytes;
+    first.packets_ = 1;
+    place_ += bytes;
+    payload_ = static_cast<std::uint16_t>(payload_ - bytes);
+    --packets_;
+    return first;
+  }
+  /// Puts what follows this in its flow behind it.
+  void append(const Packet& more) {
+    payload_ = static_cast<std::uint16_t>(payload_ + more.payload_);
+    packets_ = static_cast<std::uint16_t>(packets_ + more.packets_);
+  }
+
+ private:
+  static constexpr std::uint32_t kName = kMaxNamed - 1;
+
+  std::uint32_t flow_ = 0;
+  std::uint32_t place_ = 0;  // offset, or what is acknowledged
+  // Names of 24 bits at the lower end of a word, which is quick to read, with the name of the values above.
+  std::uint32_t to_ = 0;
+  std::uint32_t from_ = 0;  // source or ticket
+  std::uint16_t payload_ = 0;
+  std::uint16_t packets_ = 1;
+  std::uint16_t spread_ = 0;
+  std::uint8_t values_top_ = 0;
+  std::uint8_t marks_ = 0;  // kind: 4 bits, channel: 3, whether a unit sent it: 1
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
-/// Nodes, and values under way, that a packet can name.
-inline constexpr std::int64_t kMaxNamed = std::int64_t{1} << 24;
+static_assert(kPacketKinds <= 16 && kPacketClasses * kMostLayers <= 8, "kinds and channels fit");
 /// Of a flag.
 inline constexpr std::uint16_t kFlagBytes = 8;
 inline constexpr std::int64_t kMaxPayload = 0xffff;
 
-/// The bytes a packet takes on a wire of one type.
-class WireCost {
+/// The bytes a packet takes on a wire of one type. (A cache line each, so that a link finds its own by a
+/// shift.)
+class alignas(64) WireCost {
  public:
   WireCost() = default;
   explicit WireCost(const PacketSpec& spec) : largest_(sim::max(spec.payload + spec.header, spec.ack)) {
@@ -115,7 +226,7 @@ class WireCost {
   /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
   sim::Bytes largest_packet() const { return largest_; }
   sim::Bytes of(const Packet& p) const {
-    return sim::Bytes{p.payload + p.packets * per_packet_[static_cast<std::size_t>(p.kind)]};
+    return sim::Bytes{p.payload() + p.packets() * per_packet_[static_cast<std::size_t>(p.kind())]};
   }
   /// The same of a single packet.
   sim::Bytes of_one(PacketKind kind, std::uint16_t payload) const {

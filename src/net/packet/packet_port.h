@@ -34,9 +34,10 @@ class PacketPort final : public Port, public sim::Handler {
   /// events too.
   bool lets_data_wait() const { return lets_data_wait_; }
   /// Data is on its last link, `in`. Returns whether the port hands it over by itself; otherwise the link
-  /// must deliver it. Requires: over each link data arrives in the order of these calls.
+  /// must deliver it. Requires: lets_data_wait(), and over each link data arrives in the order of these
+  /// calls.
   bool expect_data(const Packet& packet, Link& in) {
-    if (!lets_data_wait_ || !endpoint_->expect_data(packet)) return false;
+    if (!endpoint_->expect_data(packet)) return false;
     keep(packet, in);
     return true;
   }

@@ -8,6 +8,7 @@
 
 #include "net/packet/packet.h"
 #include "sim/check.h"
+#include "sim/pool.h"
 
 namespace infold::net {
 
@@ -15,24 +16,18 @@ class Payloads {
  public:
   /// Room for the values of a packet, to be filled by its sender. Valid until the next take.
   ValuesId take(std::size_t bytes) {
-    if (free_.empty()) {
-      INFOLD_CHECK(blocks_.size() < static_cast<std::size_t>(kMaxNamed), "a packet can name its values");
-      free_.push_back(static_cast<ValuesId>(blocks_.size()));
-      blocks_.emplace_back();
-    }
-    const ValuesId id = free_.back();
-    free_.pop_back();
+    const ValuesId id = blocks_.take();
+    INFOLD_CHECK(id < static_cast<ValuesId>(kMaxNamed), "a packet can name its values");
     blocks_[id].resize(bytes);  // keeps its capacity for the next that has this id
     return id;
   }
   std::span<std::byte> operator[](ValuesId id) { return blocks_[id]; }
-  void give_back(ValuesId id) { free_.push_back(id); }
+  void give_back(ValuesId id) { blocks_.give_back(id); }
   /// Values that are under way.
-  std::size_t taken() const { return blocks_.size() - free_.size(); }
+  std::size_t taken() const { return blocks_.used(); }
 
  private:
-  std::vector<std::vector<std::byte>> blocks_;
-  std::vector<ValuesId> free_;
+  sim::Pool<std::vector<std::byte>, ValuesId> blocks_;
 };
 
 }  // namespace infold::net

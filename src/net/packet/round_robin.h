@@ -25,6 +25,8 @@ class RoundRobin {
     word(input / 64) &= ~(std::uint64_t{1} << (input % 64));
     --waiting_;
   }
+  /// It is the first input's turn, as at the beginning.
+  void start_anew() { turn_ = 0; }
   void served(std::uint32_t input) { turn_ = static_cast<std::uint16_t>(input + 1); }
 
   /// The first waiting input that is ready, starting at the one whose turn it is; kNone if none is.

@@ -50,7 +50,7 @@ sim::Status at_least_one(const std::string& path, int count) {
 sim::Status even_groups(int gpus, int groups) {
   if (auto ok = at_least_one("fabric.groups", groups); !ok) return ok;
   if (gpus % groups == 0) return {};
-  return sim::fail(fmt::format("{} GPUs can not be dealt out evenly to {} groups", gpus, groups),
+  return sim::fail(fmt::format("{} GPUs cannot be dealt out evenly to {} groups", gpus, groups),
                    "fabric.groups");
 }
 

@@ -32,7 +32,7 @@ class DependencyGraph {
       if (auto ok = add_packets_to(to); !ok) return ok;
     }
     if (auto ok = note_exits(); !ok) return ok;
-    return find_circle();
+    return check_no_circle();
   }
 
  private:
@@ -63,7 +63,7 @@ class DependencyGraph {
     return {};
   }
 
-  sim::Status find_circle() {
+  sim::Status check_no_circle() {
     const auto cycle = find_cycle(
         channels(), [this](CycleVisit& visit, std::int64_t& steps) { return next_of(visit, steps); },
         patience_);

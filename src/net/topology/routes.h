@@ -38,14 +38,21 @@ class RouteTable {
   RouteTable(const std::vector<Hop>& hops, const Twins& twins, NodeId gpus)
       : hops_(hops.data()), places_(twins.places()), columns_(twins.gpu_groups()), gpus_(gpus) {}
 
-  /// The same for all twins of `from` and `to`, but for the candidates.
-  const Hop& hop(NodeId from, NodeId to) const {
-    return hops_[places_[index_of(from)].group * columns_ + places_[index_of(to)].group];
-  }
+  /// The row of a node. The same for all its twins, but for the candidates.
+  const Hop* row(NodeId node) const { return hops_ + places_[index_of(node)].group * columns_; }
+  /// Where a GPU stands: its column is its group.
+  const TwinPlace& place(NodeId gpu) const { return places_[index_of(gpu)]; }
+
+  const Hop& hop(NodeId from, NodeId to) const { return row(from)[place(to).group]; }
   /// Index of the first candidate, in Routes::all_candidates. A switch has links of its own to each twin,
   /// and each twin has links of its own to its switches.
   std::uint32_t first(const Hop& hop, NodeId from, NodeId to) const {
-    return hop.first + hop.stride * places_[index_of(from < gpus_ ? from : to)].member;
+    return first(hop, place(from < gpus_ ? from : to));
+  }
+  /// The same where it is known who has links of its own: the GPU that a packet starts from, or else the one
+  /// that it is for. (Where packets pass through GPUs, none has twins.)
+  static std::uint32_t first(const Hop& hop, const TwinPlace& twin) {
+    return hop.first + hop.stride * twin.member;
   }
 
  private:

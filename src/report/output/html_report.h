@@ -22,7 +22,7 @@ struct PageSystem {
 /// A machine to be drawn, with how busy its links were in one run.
 struct PageMachine {
   std::string label;       ///< name of the run
-  std::int64_t bytes = 0;  ///< bytes of the message; 0: several sizes, or none
+  std::int64_t bytes = 0;  ///< bytes of the message; 0 if there are several sizes, or none
   study::FabricUse use;
 };
 

@@ -18,10 +18,10 @@ namespace infold::report {
 namespace {
 
 sim::Failure because(const std::string& path) {
-  return sim::fail(fmt::format("can not write {}: {}", path, std::strerror(errno)));
+  return sim::fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
-/// Standard output goes there, and would be lost with the file that is replaced.
+/// Whether standard output goes to this file, in which case it would be lost with the file that is replaced.
 bool is_standard_stream(const std::filesystem::path& path) {
   struct stat file {};
   struct stat stream {};
@@ -33,7 +33,7 @@ bool is_standard_stream(const std::filesystem::path& path) {
   return false;
 }
 
-/// Others may read it like any file of this user: a temporary file is private at first.
+/// Lets others read it like any file of this user; a temporary file is private at first.
 void use_default_rights(int file) {
   const mode_t mask = umask(0);
   umask(mask);
@@ -41,13 +41,13 @@ void use_default_rights(int file) {
   [[maybe_unused]] const int done = fchmod(file, 0666 & ~mask);
 }
 
-/// The way to a file that has no name yet.
+/// The path of a file that has no name yet.
 std::string way_to(int file) {
   return fmt::format("/proc/self/fd/{}", file);
 }
 
-/// A file without a name in the folder of `target`: nothing of it is left behind, whatever ends the program.
-/// -1 where the file system has none, or where it could not be given a name later.
+/// Opens a file without a name in the folder of `target`, so that nothing of it is left behind, whatever ends
+/// the program. Returns -1 if the file system has no such files, or if it could not be given a name later.
 int open_nameless(const std::filesystem::path& target) {
   const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
   const int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -58,8 +58,8 @@ int open_nameless(const std::filesystem::path& target) {
   return file;
 }
 
-/// Gives it a name beside its place: only what has a name can take the place of another file. Empty if that
-/// does not work.
+/// Gives the file a name beside its place, because only a file with a name can replace another. Returns an
+/// empty string if that does not work.
 std::string name_beside(int file, const std::string& path) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -74,19 +74,19 @@ std::string name_beside(int file, const std::string& path) {
 
 sim::Result<OutputFile> OutputFile::open(const std::string& path) {
   namespace fs = std::filesystem;
-  if (path.empty()) return sim::fail("can not write a file without a name");
+  if (path.empty()) return sim::fail("cannot write a file without a name");
   std::error_code error;
   // A link stays, and the file that it leads to is replaced.
   const fs::path target = sim::file_behind(path);
   const fs::file_status status = fs::status(target, error);
   if (status.type() == fs::file_type::none)
-    return sim::fail(fmt::format("can not write {}: {}", path, error.message()));
-  if (fs::is_directory(status)) return sim::fail(fmt::format("can not write {}: it is a folder", path));
+    return sim::fail(fmt::format("cannot write {}: {}", path, error.message()));
+  if (fs::is_directory(status)) return sim::fail(fmt::format("cannot write {}: it is a folder", path));
   // Putting a file in the place of a device would take the device away.
   if (fs::exists(status) && !fs::is_regular_file(status))
-    return sim::fail(fmt::format("can not write {}: it is not a file", path));
+    return sim::fail(fmt::format("cannot write {}: it is not a file", path));
   if (is_standard_stream(target))
-    return sim::fail(fmt::format("can not write {}: other output goes there", path));
+    return sim::fail(fmt::format("cannot write {}: other output goes there", path));
   if (fs::exists(status) && access(target.c_str(), W_OK) != 0) return because(path);
   if (const int file = open_nameless(target); file >= 0) {
     use_default_rights(file);

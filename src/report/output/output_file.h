@@ -10,8 +10,8 @@ namespace infold::report {
 
 class OutputFile {
  public:
-  /// Begins the file, so that a place that can not be written is known before there is anything to write.
-  /// What is there already stays until commit().
+  /// Begins the file, so that a path that cannot be written is known before there is anything to write. A
+  /// file that is there already stays until commit().
   static sim::Result<OutputFile> open(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -21,7 +21,7 @@ class OutputFile {
   /// Without commit() nothing is left behind.
   ~OutputFile();
 
-  /// Writes all of it and puts it in its place. Once.
+  /// Writes all of it and puts it in its place. Requires: it is called once.
   sim::Status commit(std::string_view text);
 
  private:

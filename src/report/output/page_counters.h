@@ -19,12 +19,12 @@ struct PageCounter {
 
 /// The counters of the first GPU of a run.
 struct PageCounters {
-  std::size_t row = 0;  ///< row of the result, where it has rows
+  std::size_t row = 0;  ///< the row of the result, if it has rows
   std::string gpu;
   std::vector<PageCounter> counters;
 };
 
-/// Keeps at most so many values of each counter: means over equal times where there are more.
+/// Keeps at most `most` values of each counter: if there are more, means over equal times.
 PageCounters counters_of(const sim::TraceRecorder& trace, std::size_t row, std::size_t most = 400);
 
 }  // namespace infold::report

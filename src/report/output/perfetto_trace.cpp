@@ -128,7 +128,7 @@ class Writer {
     a.set_uint_value(count);
   }
 
-  /// Where each run lies on the timeline, how it was made, and what was left out of it.
+  /// States where each run lies on the timeline, how it was made, and what was left out of it.
   void say_what_it_is(std::uint64_t process) {
     std::vector<std::pair<sim::Time, std::uint64_t>> lanes;  // free from, track
     for (const TracedRun& r : file_.runs) {
@@ -177,8 +177,8 @@ class Writer {
     std::ranges::stable_sort(events_, {}, &Event::at);
   }
 
-  /// Begins and ends of a track in the order in which a reader must see them: a span inside another begins
-  /// after it and ends before it, also where rounding makes their times the same.
+  /// Collects begins and ends of a track in the order in which a reader must see them: a span inside another
+  /// begins after it and ends before it, even if rounding makes their times the same.
   void collect_spans(std::uint32_t r, const TracedRun& run) {
     const auto& spans = run.trace->spans();
     std::vector<std::uint32_t> order(spans.size());

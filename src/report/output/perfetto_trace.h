@@ -1,5 +1,6 @@
-// Traces as a file that Perfetto opens (https://ui.perfetto.dev): one process a GPU or switch, its streams
-// and counters as tracks, arrows as flows. Times are whole nanoseconds there, rounded down.
+// Writes traces as a file that Perfetto opens (https://ui.perfetto.dev): there is one process per GPU or
+// switch, its streams and counters are tracks, and arrows are flows. Times are whole nanoseconds there,
+// rounded down.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace infold::report {
 struct TracedRun {
   std::string place;  ///< appended to the names of GPUs and switches; may be empty
   std::string label;  ///< name of the run as a whole
-  sim::Time begins;   ///< on the timeline
+  sim::Time begins;   ///< its time on the timeline
   const sim::TraceRecorder* trace = nullptr;
 };
 
@@ -24,7 +25,7 @@ struct TraceFile {
   std::vector<TracedRun> runs;
 };
 
-/// When the last span or sample ends.
+/// The time at which the last span or sample ends.
 sim::Time end_of(const sim::TraceRecorder& trace);
 
 std::string perfetto_trace(const TraceFile& file);

@@ -1,4 +1,4 @@
-// Commands as words.
+// Splits commands into words.
 #include "study/campaign/command_run.h"
 
 #include <cstddef>
@@ -7,7 +7,7 @@ namespace infold::study {
 
 std::vector<std::string> words_of(std::string_view command) {
   std::vector<std::string> words;
-  char quote = 0;        // the one that is open
+  char quote = 0;        // the quote that is open, if any
   bool in_word = false;  // a pair of quotes alone is a word too
   for (std::size_t i = 0; i < command.size(); ++i) {
     const char c = command[i];

@@ -1,5 +1,5 @@
-// A command of infold that is run for its result, as a user would type it. Who runs it, and how, is up to the
-// client: the command line starts itself as a child.
+// A command of infold that is run for its result, as a user would type it. How it is run is up to the client:
+// the command line starts itself as a child process.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,24 @@ struct CommandRun {
     kDone,
     kRefused,  ///< bad input
     kFailed,   ///< a deadlock, a wrong value, a crash
-    kStopped,  ///< from outside, or it could not be started: this says nothing about the command
+    kStopped,  ///< stopped from outside, or not started at all: this says nothing about the command
   };
   End end = End::kFailed;
   int exit = 0;           ///< its exit code
-  int signal = 0;         ///< that ended it; 0: none
+  int signal = 0;         ///< the signal that ended it; 0 if none did
   std::string out;        ///< its result: JSON
-  std::string complaint;  ///< the first line of what it complained of
+  std::string complaint;  ///< the first line that it wrote to standard error
 };
 
-/// Whether a command may be run and its words make sense, as far as can be said without running it.
+/// Checks whether a command may be run and its words make sense, as far as this is possible without running
+/// it.
 using CheckCommand = std::function<sim::Status(const std::vector<std::string>& words)>;
-/// Called from several threads.
+/// Runs a command. It is called from several threads.
 using RunCommand = std::function<CommandRun(const std::vector<std::string>& words)>;
 
-/// "bench all_reduce -b 1M" as its words. Quotes hold a word together that has spaces, as in a shell: 'a b'
-/// as it is, "a b" with \" and \\ for the characters themselves. A quote that does not end holds all that
-/// follows.
+/// Splits "bench all_reduce -b 1M" into its words. Quotes hold a word together that has spaces, as in a
+/// shell: 'a b' is taken as it is, and in "a b" the characters " and \ are written \" and \\. A quote that
+/// does not end holds everything that follows.
 std::vector<std::string> words_of(std::string_view command);
 
 /// The words of a command with what makes it print its result as JSON, the same bytes on every run.

@@ -1,4 +1,4 @@
-// From how a command ended to what the store keeps.
+// Turns the end of a command into what the store keeps.
 #include "study/campaign/point_run.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace infold::study {
 
 std::vector<std::string> words_of_point(std::vector<std::string> words) {
-  // Points run side by side already.
+  // Points already run side by side, so each uses one thread.
   if (words.front() == "compare" || words.front() == "explain") words.insert(words.end(), {"--threads", "1"});
   return words_for_result(std::move(words));
 }

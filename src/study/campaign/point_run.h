@@ -12,13 +12,13 @@
 
 namespace infold::study {
 
-/// JSON on one line, or nothing if the text is none.
+/// Puts JSON on one line; returns nothing if the text is not JSON.
 using OneLineJson = std::function<std::optional<std::string>(std::string_view text)>;
 
 /// The words of a point as they are run beside other points.
 std::vector<std::string> words_of_point(std::vector<std::string> words);
 
-/// What a point's command gave; nothing when it was stopped on the way.
+/// The result of a point's command; nothing if it was stopped on the way.
 std::optional<PointResult> result_of_point(const CommandRun& run, const OneLineJson& one_line);
 
 }  // namespace infold::study

@@ -1,4 +1,4 @@
-// Words of a sweep are tried without running them.
+// Tries the words of a sweep without running them.
 #include "study/campaign/sweep_check.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace infold::study {
 
 namespace {
 
-/// Of columns that walk together, the one that alone is refused too, or else the first.
+/// Of columns that vary together, the one that is refused by itself, too; if there is none, the first.
 WrongWords blame(const Sweep& sweep, const SweepAxis& axis, std::size_t value, std::string why,
                  const CheckCommand& check) {
   const SweepColumn* guilty = &axis.columns.front();

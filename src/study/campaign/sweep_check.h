@@ -13,14 +13,14 @@ namespace infold::study {
 
 /// Words of a sweep that make no sense.
 struct WrongWords {
-  std::string column;     ///< empty: of the command itself
-  std::size_t value = 0;  ///< of the column
+  std::string column;     ///< empty if they are words of the command itself
+  std::size_t value = 0;  ///< the index of the value in the column
   std::string why;
 };
-/// The first of them. Each value is tried once, with the first values of all others.
+/// Finds the first such words. Each value is tried once, with the first values of all others.
 std::optional<WrongWords> find_wrong_words(const Sweep& sweep, const CheckCommand& check);
 
-/// Systems that a sweep names, and what its command sets on each.
+/// The systems that a sweep names, and what its command sets on each.
 struct NamedSystems {
   std::vector<std::string> names;
   std::vector<std::string> sets;

@@ -21,7 +21,7 @@ SweepOutcome run(const Sweep& sweep, SweepStore& store, int threads, const RunPo
   outcome.progress.finished = outcome.progress.begun_with;
   std::atomic<bool> stop = !goes_on(outcome.progress);
   std::mutex storing;
-  bool looked = false;  // at the first result
+  bool looked = false;  // whether the first result was checked
   in_parallel(missing.size(), threads, [&](std::size_t i) {
     if (stop) return;
     const std::size_t point = missing[i];

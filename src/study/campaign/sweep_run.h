@@ -24,14 +24,14 @@ struct SweepProgress {
 /// Called by one thread at a time, after every point; returns false to stop.
 using SweepGoesOn = std::function<bool(const SweepProgress& progress)>;
 
-/// Whether the first result is what was expected, so that not all need to be waited for. An error ends the
-/// run.
+/// Checks whether the first result is what was expected, so that a user need not wait for all of them. An
+/// error ends the run.
 using CheckFirst = std::function<sim::Status(const PointResult& first)>;
 
 struct SweepOutcome {
   SweepProgress progress;
-  sim::Status first;   ///< what check_first says
-  sim::Status stored;  ///< or why the store takes no more
+  sim::Status first;   ///< the result of check_first
+  sim::Status stored;  ///< if the store takes no more, the reason
   bool complete() const { return progress.finished == progress.points; }
 };
 

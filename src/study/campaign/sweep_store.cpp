@@ -57,7 +57,7 @@ std::string difference(std::string_view before, std::string_view now) {
   return {};
 }
 
-/// Whether a file exists that SQLite did not leave behind, and that it would remove.
+/// Whether a file exists that SQLite did not leave behind, but would remove.
 bool is_somebodys(const std::string& path) {
   using namespace std::string_view_literals;
   // The first bytes of a database, a log, a journal, and a journal that was just begun.
@@ -109,7 +109,7 @@ sim::Failure SweepStore::failed() const {
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return sim::fail(fmt::format("{} is in use", path_));
   if (code == SQLITE_NOTADB)
     return sim::fail(fmt::format("{} is there and is not a sweep's database", path_));
-  return sim::fail(fmt::format("can not write {}: {}", path_, sqlite3_errmsg(db_.get())));
+  return sim::fail(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(db_.get())));
 }
 
 sim::Status SweepStore::execute(const std::string& sql) const {
@@ -129,9 +129,9 @@ sim::Status SweepStore::connect() {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(file_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   db_.reset(raw);
-  if (raw == nullptr) return sim::fail(fmt::format("can not write {}: no memory", path_));
+  if (raw == nullptr) return sim::fail(fmt::format("cannot write {}: no memory", path_));
   if (code != SQLITE_OK) return failed();
-  // Nothing in a folder for temporary files.
+  // SQLite writes nothing into a folder for temporary files.
   return execute("PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
 }
 
@@ -143,7 +143,7 @@ sim::Result<SweepStore> SweepStore::open(const Options& options, const Sweep& sw
   std::error_code error;
   const auto status = std::filesystem::status(store.file_, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return sim::fail(fmt::format("can not write {}: it is not a file", store.path_));
+    return sim::fail(fmt::format("cannot write {}: it is not a file", store.path_));
   for (const std::string_view name : kBeside) {
     const std::string beside = fmt::format("{}{}", store.file_, name);
     if (name != kMemory && is_somebodys(beside))
@@ -173,8 +173,8 @@ sim::Status SweepStore::begin(const Options& options, const Sweep& sweep) {
     if (auto e = execute("DROP VIEW IF EXISTS results; DROP TABLE points; DROP TABLE sweep"); !e) return e;
   }
   if (auto e = all == 0 || options.fresh ? create(options, sweep) : go_on(options, sweep); !e) return e;
-  // Not before now: a file that is refused stays as it is. Losing power may lose the last points, never what
-  // was before them; ending the process loses nothing.
+  // This is done only now, so that a file that is refused stays as it is. Losing power may lose the last
+  // points, but never what was before them; ending the process loses nothing.
   if (auto e = execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"); !e) return e;
   std::string places = "?";
   for (std::size_t i = 0; i < column_names_.size() + 3; ++i) places += ", ?";
@@ -192,7 +192,7 @@ sim::Status SweepStore::create(const Options& options, const Sweep& sweep) {
 /// The statements that create the tables in that database.
 std::string SweepStore::tables(std::string_view database) const {
   std::string columns;
-  // NUMERIC: text that looks like a number is one, everything else stays text.
+  // With NUMERIC, text that looks like a number becomes one, and everything else stays text.
   for (const std::string& name : column_names_) columns += fmt::format("{} NUMERIC, ", sql_name(name));
   return fmt::format(
       "CREATE TABLE {0}.sweep (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID; "
@@ -289,14 +289,14 @@ sim::Status SweepStore::finish(const std::vector<ResultColumn>& columns, std::st
                   "INSERT INTO done.points SELECT * FROM main.points ORDER BY point; COMMIT; DETACH done",
                   sql_text(copy), tables("done"), select));
   insert_.reset();  // a connection with a statement does not close
-  db_.reset();      // takes the log away, so that none is left that does not belong to the new file
+  db_.reset();      // this removes the log, so that none is left that does not belong to the new file
   if (!made) {
     std::remove(copy.c_str());
     return made;
   }
   std::error_code error;
   std::filesystem::rename(copy, file_, error);
-  if (error) return sim::fail(fmt::format("can not write {}: {}", path_, error.message()));
+  if (error) return sim::fail(fmt::format("cannot write {}: {}", path_, error.message()));
   return {};
 }
 

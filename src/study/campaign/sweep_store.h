@@ -20,8 +20,8 @@ namespace infold::study {
 
 enum class PointStatus {
   kDone,
-  kRefused,  ///< the point is not possible: bad input
-  kFailed,   ///< the simulation failed: a deadlock, a wrong value
+  kRefused,  ///< the point is bad input, so it is not possible
+  kFailed,   ///< the simulation failed, by a deadlock or a wrong value
 };
 std::string_view name_of(PointStatus status);
 
@@ -51,8 +51,8 @@ class SweepStore {
   static constexpr const char* kCopy = ".new";
   static constexpr std::array<std::string_view, 5> kBeside = {"-wal", "-shm", "-journal", kCopy,
                                                               ".new-journal"};
-  /// Creates the database, or opens that of the same sweep; one behind a link stays there. One process at a
-  /// time.
+  /// Creates the database, or opens that of the same sweep. If the path is a link, the database stays where
+  /// the link leads. Only one process at a time can open it.
   static sim::Result<SweepStore> open(const Options& options, const Sweep& sweep);
 
   SweepStore(SweepStore&&) noexcept = default;
@@ -60,13 +60,13 @@ class SweepStore {
 
   /// For each point, whether it has a result.
   const std::vector<bool>& finished() const { return finished_; }
-  /// Keeps a result for good; nothing is lost if it cannot. Requires: not finished.
+  /// Keeps a result for good. If that fails, nothing stored before is lost. Requires: not finished.
   sim::Status put(std::size_t point, const std::vector<std::string>& values, const PointResult& result);
   /// All results in the order of points.
   sim::Status read(const std::function<void(std::size_t point, PointResult result)>& take) const;
-  /// The sweep is complete: adds the view `results` with these columns of each of the rows that results have
-  /// under `rows` (empty: a result is a row), and makes the file the same bytes whatever order points came
-  /// in. Closes it: nothing may follow.
+  /// Ends a complete sweep: adds the view `results` with these columns of each of the rows that results have
+  /// under `rows` (if empty, a result is a row), and writes the file so that its bytes do not depend on the
+  /// order in which points came. The store is closed by this, and nothing may follow.
   sim::Status finish(const std::vector<ResultColumn>& columns, std::string_view rows);
 
  private:
@@ -84,7 +84,7 @@ class SweepStore {
   std::string tables(std::string_view database) const;
   sim::Status execute(const std::string& sql) const;
   sim::Status prepare(const std::string& sql, Statement& statement) const;
-  /// What SQLite complains of.
+  /// The error that SQLite reports.
   sim::Failure failed() const;
 
   std::string path_;  // the path as the user named it, for messages

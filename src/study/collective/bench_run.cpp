@@ -1,4 +1,4 @@
-// Loops over what was asked for, with auto's choices in between.
+// Loops over what was asked for, and lets auto choose in between.
 #include "study/collective/bench_run.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ sim::Status keep_offer(CollectiveJob job, const coll::Algorithm* algorithm,
                        std::optional<coll::Protocol> protocol, const sim::GoOn& go_on, KeptJobs& kept) {
   const std::vector<Choice> offers = offers_of(job, algorithm, protocol);
   job.algorithm = offers.empty() ? algorithm : offers.front().algorithm;
-  job.protocol = protocol.value_or(coll::Protocol::kSimple);
+  job.protocol =
+      protocol.value_or(job.program == nullptr ? coll::Protocol::kSimple : offers.front().protocol);
   if (job.algorithm == nullptr && job.program == nullptr) return sim::fail(why_no_offers(job, protocol));
   auto prepared = prepare(job, go_on);
   if (!prepared) return sim::fail_as(std::move(prepared));
@@ -34,7 +35,7 @@ sim::Status keep_offer(CollectiveJob job, const coll::Algorithm* algorithm,
   return {};
 }
 
-/// Looks at the largest size: smaller ones then cannot be at fault.
+/// Prepares the largest size: if that can be run, smaller ones can be, too.
 sim::Status keep_offers(const BenchJob& bench, CollectiveJob job, const sim::GoOn& go_on, KeptJobs& kept) {
   for (const coll::Engine engine : bench.engines) {
     job.engine = engine;
@@ -48,9 +49,8 @@ sim::Status keep_offers(const BenchJob& bench, CollectiveJob job, const sim::GoO
 }
 
 bool same_row(const CollectiveJob& a, const CollectiveJob& b) {
-  const bool same_program = a.program == b.program && (a.program != nullptr || a.protocol == b.protocol);
-  return same_program && a.system == b.system && a.bytes == b.bytes && a.engine == b.engine &&
-         a.algorithm == b.algorithm;
+  return a.program == b.program && a.protocol == b.protocol && a.system == b.system && a.bytes == b.bytes &&
+         a.engine == b.engine && a.algorithm == b.algorithm;
 }
 
 class BenchRunner {
@@ -79,7 +79,7 @@ class BenchRunner {
  private:
   using Tried = std::vector<std::pair<Choice, sim::Time>>;
 
-  /// All that was asked for at one size on one engine: each combination, of which "auto" is one.
+  /// Runs all that was asked for at one size on one engine: each combination, of which "auto" is one.
   sim::Status run_offers(const CollectiveJob& job) {
     Tried tried;
     for (const auto* algorithm : job_.algorithms) {
@@ -98,7 +98,7 @@ class BenchRunner {
     return {};
   }
 
-  /// The best of a size goes into the table; what auto would have lost is told.
+  /// Puts the best choice of a size into the table, and notes how much auto would have lost.
   void tune(const CollectiveJob& job, const Tried& tried) {
     const auto& best = *std::ranges::min_element(tried, {}, [](const auto& t) { return t.second; });
     result_.table.add(job.bytes, best.first);
@@ -114,7 +114,7 @@ class BenchRunner {
     if (!result_.auto_loss || share > result_.auto_loss->share) result_.auto_loss = {share, job.bytes};
   }
 
-  /// What the table says, if it is among the offers; otherwise by estimate and trial.
+  /// Takes what the table says, if it is among the offers; otherwise chooses by estimate and trial.
   Choice choose_one(const CollectiveJob& job, const std::vector<Choice>& offers) const {
     if (job_.tuning != nullptr) {
       const Choice choice = job_.tuning->at(job.bytes);
@@ -166,7 +166,7 @@ class BenchRunner {
 }  // namespace
 
 int BenchJob::gpus_of(const SystemSpec& system) const {
-  if (each.program != nullptr) return each.program->ranks * each.groups;
+  if (each.program != nullptr) return each.program->program.ranks * each.groups;
   return gpus > 0 ? gpus : system.machine.gpus;
 }
 
@@ -216,6 +216,13 @@ sim::Result<KeptJobs> prepare_bench(const BenchJob& job, const sim::GoOn& go_on)
       largest.fault->left = kept.left.emplace_back(*std::move(left));
     }
     if (auto ok = keep_offers(job, largest, go_on, kept); !ok) return sim::fail_as(std::move(ok));
+    // A program that can be cut for the largest size may not be for others.
+    for (const std::int64_t bytes : job.each.program != nullptr ? job.sizes : std::vector<std::int64_t>{}) {
+      KeptJobs not_kept;
+      if (bytes == job.sizes.back()) break;
+      if (auto ok = keep_offers(job, job_for(job, system, bytes), go_on, not_kept); !ok)
+        return sim::fail_as(std::move(ok));
+    }
     const std::size_t delays = job.each.delays.size();
     if (delays > 0 && delays != static_cast<std::size_t>(gpus))
       return sim::fail(fmt::format("--delays: {} times for {} GPUs", delays, gpus));

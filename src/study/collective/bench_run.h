@@ -1,5 +1,5 @@
-// A collective over sizes, systems, engines, algorithms and protocols, one after the other: what `infold
-// bench` is asked for, and the table of the best choices that it can make of it.
+// A collective over sizes, systems, engines, algorithms and protocols, one after the other. This is what
+// `infold bench` is asked for; it can also make a table of the best choices.
 #pragma once
 
 #include <cstdint>
@@ -15,68 +15,71 @@ namespace infold::study {
 
 struct BenchJob {
   std::span<const SystemPtr> systems;
-  /// What all rows have in common. System, bytes, GPUs, engine, algorithm and protocol are each row's own.
+  /// What all rows have in common. System, bytes, GPUs, engine, algorithm and protocol differ from row to
+  /// row.
   CollectiveJob each;
-  std::vector<std::int64_t> sizes;  ///< in order
+  std::vector<std::int64_t> sizes;  ///< in ascending order
   std::vector<coll::Engine> engines;
-  std::vector<const coll::Algorithm*> algorithms;        ///< null: choose
-  std::vector<std::optional<coll::Protocol>> protocols;  ///< none: choose
-  int gpus = 0;  ///< of each system; 0: all, or as many as the program has ranks
-  /// Each rank starts late by up to so much, by chance; none: by each.delays.
+  std::vector<const coll::Algorithm*> algorithms;        ///< null means that it is chosen
+  std::vector<std::optional<coll::Protocol>> protocols;  ///< nothing means that it is chosen
+  int gpus = 0;  ///< per system; 0 means all, or as many as the program has ranks
+  /// Each rank starts late by a random time up to this; if there is none, each.delays apply.
   std::optional<sim::Time> skew;
-  std::uint64_t seed = 1;               ///< of the skew
-  bool tune = false;                    ///< run all that could be chosen, and note the best
-  const TuningTable* tuning = nullptr;  ///< choose by it where it knows
+  std::uint64_t seed = 1;               ///< the seed of the skew
+  bool tune = false;                    ///< runs all that could be chosen, and notes the best
+  const TuningTable* tuning = nullptr;  ///< the table to choose by, for what it covers
 
   int gpus_of(const SystemSpec& system) const;
-  /// The rows there will be, if nothing is to be tuned.
+  /// The number of rows there will be, if nothing is to be tuned.
   std::size_t rows() const;
 };
 
 struct BenchRow {
   SystemPtr system;
   Choice choice;
-  bool chosen = false;  ///< algorithm or protocol were left to auto
+  bool chosen = false;  ///< algorithm or protocol was left to auto
   int gpus = 0;
   sim::Bytes bytes;
   std::int64_t count = 0;             ///< elements, as nccl-tests counts
-  std::optional<double> estimate_us;  ///< what auto would have chosen by, where tuned
+  std::optional<double> estimate_us;  ///< what auto would have chosen by, if tuned
   CollectiveResult result;
 };
 
-/// How much longer than the best of all that was run auto's choice takes, at the size where it is most.
+/// How much longer auto's choice takes than the best of all that was run, at the size where the difference is
+/// largest.
 struct AutoLoss {
   double share = 0;
   sim::Bytes bytes;
 };
 
 struct BenchResult {
-  TuningTable table;  ///< the best by size, where tuned
+  TuningTable table;  ///< the best choices by size, if tuned
   std::optional<AutoLoss> auto_loss;
 };
 
-/// Who is told of what happens; all must be given.
+/// Callbacks that are told of what happens; all of them must be set.
 struct BenchWatch {
   std::function<bool()> go_on;  ///< false asks to stop
   std::function<void(const BenchRow& row)> began;
-  std::function<void(double share)> progress;  ///< of the row that began last
+  std::function<void(double share)> progress;  ///< the share of the present row that is done
   std::function<void(BenchRow row)> ended;
 };
 
-/// A size cut to whole elements, and where each rank has its share to whole elements a rank, as nccl-tests
-/// does.
+/// Rounds a size down to whole elements or, if each rank has a share, to whole elements per rank, as
+/// nccl-tests does.
 sim::Bytes whole_elements(coll::Collective collective, coll::DataType type, sim::Bytes bytes, int ranks);
 
-/// What was made ready to see whether a table can be run, kept for its rows: as much as fits, each once.
+/// Jobs that were prepared to see whether a table can be run, and are kept for its rows: as many as fit, each
+/// used once.
 class KeptJobs {
  public:
-  /// Steps of programs that are kept, some 130 bytes each.
+  /// The number of program steps that are kept, which take some 130 bytes each.
   static constexpr std::size_t kMostSteps = 8'000'000;
 
   void keep(PreparedJob prepared);
-  /// The job made ready, if it was kept. It is gone then.
+  /// The prepared job, if it was kept. It is removed by this.
   std::optional<PreparedJob> take(const CollectiveJob& job);
-  /// By system, in order: what its fault leaves.
+  /// For each system, in order: the system that its fault leaves.
   std::vector<SystemPtr> left;
 
  private:
@@ -84,14 +87,14 @@ class KeptJobs {
   std::size_t steps_ = 0;
 };
 
-/// Makes ready what every system is asked for at the largest size, before anything is spent on it. What is
-/// asked for by name is refused with the reason; of what is left to auto one offer must be possible.
+/// Prepares what every system is asked for at the largest size, before any time is spent on it. What is asked
+/// for by name is refused with the reason; of what is left to auto, one offer must be possible.
 sim::Result<KeptJobs> prepare_bench(const BenchJob& job, const sim::GoOn& go_on = {});
-/// Whether the table to choose by says anything about the job. Requires: job.tuning, one system.
+/// Checks whether the table to choose by says anything about the job. Requires: job.tuning, one system.
 sim::Status check_tuning(const BenchJob& job);
 
-/// Rows in order of size, then system, engine, algorithm and protocol. An error is that of the row that began
-/// last. Requires: prepare_bench(job), of which `kept` came.
+/// Runs the rows in order of size, then system, engine, algorithm and protocol. An error is that of the row
+/// that began last. Requires: `kept` is the result of prepare_bench(job).
 sim::Result<BenchResult> run(const BenchJob& job, const BenchWatch& watch, KeptJobs kept = {});
 
 }  // namespace infold::study

@@ -1,5 +1,5 @@
-// Runs kernels alone, collectives alone, and both; each again and again on its own stream, so that what is
-// timed runs beside the other from its start to its end.
+// Runs kernels alone, collectives alone, and both. Each runs again and again on its own stream, so that what
+// is timed runs beside the other from its start to its end.
 #include "study/collective/beside_run.h"
 
 #include <fmt/format.h>
@@ -20,11 +20,11 @@ namespace infold::study {
 
 namespace {
 
-constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;  // events between two looks at the user
+constexpr std::uint64_t kEventsBetweenLooks = 1 << 16;  // events between two calls of keep_going
 constexpr int kMostKernels = 64;
 constexpr int kMostCollectives = 256;
 
-/// One GPU's kernels, back to back. The first one finds cold caches and is not counted.
+/// The kernels of one GPU, back to back. The first one finds cold caches and is not counted.
 class Kernels final : public sim::Handler {
  public:
   Kernels(const KernelJob& job, gpu::Core& core)
@@ -41,7 +41,7 @@ class Kernels final : public sim::Handler {
     }
   }
   bool done() const { return left_ == 0; }
-  /// Mean of one. Requires: done, and two or more were enqueued.
+  /// The mean time of one kernel. Requires: done, and two or more were enqueued.
   sim::Time time() const {
     return (ends_.back() - ends_.front()) / static_cast<std::int64_t>(ends_.size() - 1);
   }
@@ -61,14 +61,14 @@ class Kernels final : public sim::Handler {
   std::vector<sim::Time> ends_;
 };
 
-/// The mean of the iterations that ended by then, of the first if none did, and how many they were.
+/// The mean of the iterations that ended by `end`, or the first one if none did, and how many they were.
 std::pair<sim::Time, int> time_until(const std::vector<sim::Time>& ends, sim::Time end) {
   const auto count = std::upper_bound(ends.begin(), ends.end(), end) - ends.begin();
   if (count == 0) return {ends.front(), 1};
   return {ends[static_cast<std::size_t>(count - 1)] / count, static_cast<int>(count)};
 }
 
-/// A machine with both on it, or one of them.
+/// A machine with kernels, collectives or both on it.
 class Scene {
  public:
   Scene(const BesideJob& job, const coll::Program& program, sim::Bytes burst)
@@ -81,7 +81,7 @@ class Scene {
       kernels_.push_back(std::make_unique<Kernels>(job.kernel, machine_.gpu(g).core()));
   }
 
-  /// Either number may be 0. Collectives go on as long as there are kernels.
+  /// Either number may be 0. Collectives are repeated as long as there are kernels.
   sim::Status run(int kernels, int collectives, const KeepGoing& keep_going) {
     if (collectives > 0) {
       collective_.iterations = collectives;
@@ -115,7 +115,7 @@ class Scene {
     for (const auto& k : kernels_) last = sim::max(last, k->ended());
     return last;
   }
-  /// Of collectives that ended by then. Requires: there were some.
+  /// The mean time of the collectives that ended by `until`, and their number. Requires: there were some.
   std::pair<sim::Time, int> collective_time(sim::Time until = sim::Time::never()) const {
     return time_until(collectives_->ends(), until);
   }
@@ -133,11 +133,11 @@ class Scene {
   CollectiveJob collective_;
   const coll::Program& program_;
   gpu::Machine machine_;
-  std::unique_ptr<CollectiveLoop> collectives_;  // null: none were asked for
+  std::unique_ptr<CollectiveLoop> collectives_;  // null if none were asked for
   std::vector<std::unique_ptr<Kernels>> kernels_;
 };
 
-/// The collective made ready, unless it or the kernel cannot be run as asked.
+/// Prepares the collective, unless it or the kernel cannot be run as asked.
 sim::Result<PreparedJob> prepare(const BesideJob& job) {
   if (auto kernel = check_kernel(job.kernel); !kernel) return sim::fail_as(std::move(kernel));
   auto prepared = prepare(job.collective);
@@ -145,11 +145,11 @@ sim::Result<PreparedJob> prepare(const BesideJob& job) {
   const int sms = job.collective.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
     return sim::fail(
-        fmt::format("{} of {} SMs can not be reserved: one must be left", job.core.reserved_sms, sms));
+        fmt::format("{} of {} SMs cannot be reserved: one must be left", job.core.reserved_sms, sms));
   return prepared;
 }
 
-/// So many of the one as take as long as two of the other.
+/// How many of the one take as long as two of the other.
 int times_to_cover(sim::Time one, sim::Time other, int most) {
   const double times = 2 * other.in_s() / std::max(one.in_s(), 1e-12);
   return static_cast<int>(std::clamp(std::ceil(times), 1.0, static_cast<double>(most)));
@@ -171,7 +171,7 @@ sim::Result<BesideResult> run(const BesideJob& job, const KeepGoing& keep_going)
   Scene first_look(job, program, burst);
   if (auto ran = first_look.run(2, 0, keep_going); !ran) return sim::fail_as(std::move(ran));
 
-  // Beside each other for as long as two of the longer one, and one kernel to begin with.
+  // Both run beside each other for as long as two of the longer one take, after one kernel that comes first.
   const int kernels = 1 + times_to_cover(first_look.kernel_time(), one_collective, kMostKernels);
   Scene both(job, program, burst);
   if (auto ran = both.run(kernels, kMostCollectives, keep_going); !ran) return sim::fail_as(std::move(ran));
@@ -181,7 +181,7 @@ sim::Result<BesideResult> run(const BesideJob& job, const KeepGoing& keep_going)
   r.traffic = both.core().memory().traffic();
   r.sm_time = both.core().dispatcher().sm_time();
 
-  // As many alone, so that nothing else differs.
+  // As many kernels run alone, so that nothing else differs.
   Scene alone(job, program, burst);
   if (auto ran = alone.run(kernels, 0, keep_going); !ran) return sim::fail_as(std::move(ran));
   r.kernel_alone = alone.kernel_time();

@@ -13,21 +13,21 @@
 namespace infold::study {
 
 struct BesideJob {
-  KernelJob kernel;  ///< its gpu is that of the collective's system; its own options of SMs do not count
+  KernelJob kernel;  ///< its GPU is that of the collective's system; its own options of SMs are not used
   CollectiveJob collective;  ///< one at a time, without values
-  gpu::CoreOptions core;     ///< what is shared, reserved SMs, the collective's priority
+  gpu::CoreOptions core;     ///< what is shared, which SMs are reserved, and the priority of the collective
 };
 
 struct BesideResult {
-  sim::Time kernel_alone;  ///< of one of several back to back, on the slowest GPU
+  sim::Time kernel_alone;  ///< of one of several kernels back to back, on the slowest GPU
   sim::Time kernel;        ///< the same beside the collective
   sim::Time collective_alone;
   sim::Time collective;  ///< beside the kernel
-  int sms = 0;           ///< that the collective holds on each GPU
-  int kernels = 0;       ///< that were timed
+  int sms = 0;           ///< SMs that the collective holds on each GPU
+  int kernels = 0;       ///< kernels that were timed
   int collectives = 0;
-  gpu::PerActor<gpu::Traffic> traffic;  ///< of the first GPU, all of the run beside each other
-  gpu::PerActor<sim::Time> sm_time;     ///< the same
+  gpu::PerActor<gpu::Traffic> traffic;  ///< of the first GPU, over the whole run of both
+  gpu::PerActor<sim::Time> sm_time;     ///< of the first GPU, over the whole run of both
 
   double kernel_slowdown() const { return kernel.in_s() / kernel_alone.in_s() - 1; }
   double collective_slowdown() const { return collective.in_s() / collective_alone.in_s() - 1; }

@@ -1,4 +1,4 @@
-// An estimate of what packet by packet would cost, and what bursts would distort.
+// Estimates what a run packet by packet would cost, and what bursts would distort.
 #include "study/collective/burst_choice.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace infold::study {
 
 namespace {
 
-/// The most that a workgroup moves at a time.
+/// The largest number of bytes that a workgroup moves at a time.
 sim::Bytes largest_slice(const coll::Program& program) {
   sim::Bytes largest;
   for (const auto& list : program.lists) {
@@ -28,7 +28,7 @@ bool in_lock_step(const coll::Program& program) {
   return largest_slice(program) <= kSmallSlice;
 }
 
-/// Some rank sends to more than one other.
+/// Whether some rank sends to more than one other.
 bool spreads(const coll::Program& program) {
   for (int rank = 0; rank < program.ranks; ++rank) {
     std::optional<int> only;
@@ -44,8 +44,8 @@ bool spreads(const coll::Program& program) {
   return false;
 }
 
-/// What is pushed meets at the adders of one port, which are hardly faster than a link: several packets that
-/// are added as one keep others waiting for longer than one would, and sums are up to 11 % late.
+/// Data that are pushed meet at the adders of one port, which are hardly faster than a link. Several packets
+/// that are added as one keep others waiting for longer than one packet would, and sums are up to 11 % late.
 bool adders_are_busy(const coll::Program& program, const gpu::MachinePlan& plan) {
   const bool pushes = std::ranges::any_of(program.lists, [](const auto& list) {
     return std::ranges::any_of(list, [](const coll::Step& s) { return s.net == coll::NetOp::kReduceWrite; });
@@ -53,7 +53,7 @@ bool adders_are_busy(const coll::Program& program, const gpu::MachinePlan& plan)
   return pushes && plan.spec().inc.alu_rate < net::fastest_link(plan.blueprint()) * 2;
 }
 
-/// Data that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
+/// The bytes that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
 sim::Bytes bytes_over_links(const coll::Program& program, const std::vector<int>& gpus,
                             const net::Routes& routes) {
   const auto node = [&](int rank) { return static_cast<net::NodeId>(gpus[static_cast<std::size_t>(rank)]); };
@@ -69,11 +69,12 @@ sim::Bytes bytes_over_links(const coll::Program& program, const std::vector<int>
   return sum;
 }
 
-/// Of consecutive packets for different outputs of a switch, a long burst holds the others up more than its
-/// packets would. So short ones where data spread: 1 KiB is within 2 % of packets, 4 KiB is up to 21 % off.
+/// If consecutive packets go to different outputs of a switch, a long burst holds the others up more than its
+/// packets would. So bursts are short where data spread: 1 KiB is within 2 % of packets, 4 KiB is up to 21 %
+/// off.
 constexpr sim::Bytes kSpreadingBurst = sim::Bytes::kib(1);
 
-/// Up to this many packets over links, an iteration costs some seconds packet by packet.
+/// With up to this many packets over links, an iteration takes some seconds packet by packet.
 constexpr std::int64_t kAffordablePacketHops = 40'000'000;
 
 }  // namespace
@@ -97,7 +98,7 @@ sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Progra
                         const std::vector<std::vector<int>>& groups) {
   const gpu::MachinePlan& plan = job.system->plan();
   const net::Routes& routes = plan.routes();
-  std::int64_t packet_hops = 0;  // of one iteration
+  std::int64_t packet_hops = 0;  // packets over links in one iteration
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const std::int64_t payload = packet_payload(job.system->machine, programs[i]).count();
     packet_hops += bytes_over_links(programs[i], groups[i], routes).count() / payload;

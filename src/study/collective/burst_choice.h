@@ -13,21 +13,22 @@ namespace infold::study {
 
 struct CollectiveJob;
 
-/// How many bytes of consecutive packets travel as one, at most.
+/// The largest number of bytes of consecutive packets that travel as one.
 struct BurstChoice {
   bool automatic = true;
-  sim::Bytes bytes;  ///< when not automatic; 0: packet by packet
-  /// Packet by packet where bursts would distort (burst_choice.cpp says where), unless an iteration would
-  /// take more than some seconds. Training steps and collectives beside kernels are never so careful.
+  sim::Bytes bytes;  ///< if not automatic; 0 means packet by packet
+  /// Whether to go packet by packet where bursts would distort (burst_choice.cpp says where), unless an
+  /// iteration would take more than some seconds. Training steps and collectives beside kernels are never
+  /// this careful.
   bool careful = true;
 
-  /// For a run of about so many packets over links, acknowledgements counted.
+  /// The burst for a run of about this many packets over links, acknowledgements included.
   sim::Bytes for_hops(std::int64_t packet_hops) const;
 };
 
-/// What `automatic` takes for large messages.
+/// The burst that `automatic` takes for large messages.
 inline constexpr sim::Bytes kAutoBurst = sim::Bytes::kib(4);
-/// Up to this many packets over links, packet by packet costs about a second.
+/// With up to this many packets over links, a run packet by packet takes about a second.
 inline constexpr std::int64_t kCheapPacketHops = 4'000'000;
 
 inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
@@ -35,13 +36,13 @@ inline sim::Bytes BurstChoice::for_hops(std::int64_t packet_hops) const {
   return packet_hops > kCheapPacketHops ? kAutoBurst : sim::Bytes{};
 }
 
-/// Data that all its steps send.
+/// The bytes that all its steps send.
 sim::Bytes bytes_sent(const coll::Program& program);
 
-/// Of the largest packets that its data may travel in.
+/// The payload of the largest packets that its data may travel in.
 sim::Bytes packet_payload(const gpu::MachineSpec& machine, const coll::Program& program);
 
-/// For a job that runs these programs at once, each on the GPUs of its group.
+/// Chooses the burst of a job that runs these programs at once, each on the GPUs of its group.
 sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Program>& programs,
                         const std::vector<std::vector<int>>& groups);
 

@@ -1,4 +1,4 @@
-// Compiles each offer and asks the estimator.
+// Compiles each offer and asks the estimator for its time.
 #include "study/collective/choice.h"
 
 #include <fmt/format.h>
@@ -16,23 +16,24 @@ namespace infold::study {
 
 namespace {
 
-/// Protocols with small chunks make long programs. Where a message has many windows each takes as long as the
-/// one before, so the rest of the line is drawn from two points of it.
+/// Protocols with small chunks make long programs. In a message of many windows each window takes as long as
+/// the one before, so beyond this size the estimate is extrapolated from two sizes.
 constexpr sim::Bytes kLongEnough = sim::Bytes::mib(64);
 
-/// A program that long takes too long to look at, and is not the fastest.
+/// A program with more steps takes too long to estimate, and is not the fastest.
 constexpr std::int64_t kTooManySteps = 5'000'000;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Estimates err by up to 29 % where latency and bandwidth both count (docs/collectives.md): what is
-/// estimated to take up to so many times the least may be the fastest.
+/// Estimates err by up to 29 % where latency and bandwidth both count (docs/collectives.md), so an offer
+/// whose estimate is up to this many times the least may be the fastest.
 constexpr double kDoubt = 1.3;
 
-/// Packets over links that a trial may cost: some two seconds if they are simulated one by one.
+/// The number of packets over links that a trial may cost: some two seconds if they are simulated one by one.
 constexpr std::int64_t kMostTrialHops = 20'000'000;
 
-/// About, of whatever algorithm: each rank sends its data twice, over two links, and gets answers.
+/// A rough count for any algorithm: each rank sends its data twice, over two links, and gets
+/// acknowledgements.
 std::int64_t about_packet_hops(const CollectiveJob& job) {
   return job.bytes.count() / job.system->machine.fabric.packet.payload.count() * job.gpus * 8;
 }
@@ -45,9 +46,10 @@ class Guess {
         gpus_(static_cast<std::size_t>(job.gpus / job.groups)),
         keep_going_(std::move(keep_going)) {
     std::iota(gpus_.begin(), gpus_.end(), 0);
+    if (!job.members.empty()) gpus_ = job.members;
   }
 
-  /// A time that is not less than `limit` may be given as never.
+  /// A time that is not less than `limit` may be returned as never.
   double time_us(const Choice& choice, double limit_us) const {
     if (choice.protocol == coll::Protocol::kSimple || job_.bytes <= kLongEnough)
       return time_of(choice, job_.bytes, limit_us);
@@ -104,11 +106,13 @@ std::vector<Choice> offers(const CollectiveJob& job, std::span<const coll::Algor
 
 std::vector<Choice> offers_of(const CollectiveJob& job, const coll::Algorithm* algorithm,
                               std::optional<coll::Protocol> protocol) {
-  if (job.program != nullptr) return {Choice{nullptr, job.program->tuning.protocol}};
+  if (job.program != nullptr)
+    return {Choice{nullptr, protocol.value_or(job.program->program.tuning.protocol), job.program}};
   std::vector<const coll::Algorithm*> algorithms = {algorithm};
   if (algorithm == nullptr) {
     algorithms.clear();
-    // Estimates know links, not tables; what needs switches that reduce is asked for by name.
+    // Estimates know links, not reduction tables, so algorithms that need switches that reduce must be asked
+    // for by name.
     for (const auto& a : coll::algorithms()) {
       if (!a.in_network) algorithms.push_back(&a);
     }

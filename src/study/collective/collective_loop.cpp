@@ -54,14 +54,14 @@ void CollectiveLoop::record(int iteration, int rank, sim::Time at) {
   trace_->span(track, name, started_[static_cast<std::size_t>(rank)], at);
 }
 
-/// All ranks run the same number, so whether there is a next one is settled by the first to ask.
+/// All ranks run the same number of iterations, so the first rank to ask settles whether there is a next one.
 void CollectiveLoop::rank_done(int iteration, int rank, sim::Time at) {
   const auto index = static_cast<std::size_t>(iteration);
   if (executions_[index]->done()) ends_.push_back(at);
   if (trace_ != nullptr) record(iteration, rank, at);
   const bool exists = executions_.size() > index + 1;
   if (!exists && (stopped_ || iteration + 1 == job_.iterations)) return;
-  // The host may still be busy enqueueing it.
+  // The host may still be busy enqueueing the next one.
   enqueue(iteration + 1, rank, sim::max(at, job_.system->machine.gpu.host_enqueue * (iteration + 1)));
 }
 

@@ -1,5 +1,6 @@
-// One communicator's collectives back to back: as many executions as iterations, each rank starting one when
-// it ended the last. Several streams may run at once on a machine, on the same GPUs or on others.
+// The collectives of one communicator back to back: there are as many executions as iterations, and each rank
+// starts one when it has ended the last. Several loops may run at once on a machine, on the same GPUs or on
+// others.
 #pragma once
 
 #include <memory>
@@ -15,16 +16,16 @@ namespace infold::study {
 
 class CollectiveLoop {
  public:
-  /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Streams of different seeds, from 1
-  /// on, have different values and run side by side.
+  /// `program` and `machine` must outlive it; rank r is GPU gpus[r]. Loops with different seeds, from 1 on,
+  /// have different values and run side by side.
   CollectiveLoop(const CollectiveJob& job, gpu::Machine& machine, const coll::Program& program,
                  std::vector<int> gpus, std::uint64_t seed, sim::TraceRecorder* trace = nullptr);
 
-  /// Begins no further iteration; what is under way goes on to its end.
+  /// Begins no further iteration; what is under way runs to its end.
   void stop() { stopped_ = true; }
-  /// Every rank has ended the last iteration there is. Means something when no event is left.
+  /// Whether every rank has ended the last iteration. This is only meaningful when no event is left.
   bool done() const { return executions_.back()->done(); }
-  /// When each iteration was ended by all ranks, in order.
+  /// The times at which all ranks had ended each iteration, in order.
   const std::vector<sim::Time>& ends() const { return ends_; }
   /// Requires: the job is checked.
   std::uint64_t wrong() const { return values_->wrong(); }
@@ -42,12 +43,12 @@ class CollectiveLoop {
   const coll::Program& program_;
   std::vector<int> gpus_;
   coll::Buffers buffers_;
-  std::size_t stream_;  // of its GPUs
+  std::size_t stream_;  // the stream of its GPUs
   std::unique_ptr<coll::Values> values_;
   std::vector<std::unique_ptr<coll::Execution>> executions_;
   std::vector<sim::Time> ends_;
-  sim::TraceRecorder* trace_;       // null: nothing is recorded
-  std::vector<sim::Time> started_;  // by rank: the iteration that it is at; for the trace
+  sim::TraceRecorder* trace_;       // null if nothing is recorded
+  std::vector<sim::Time> started_;  // by rank: when it started its present iteration; for the trace
   bool stopped_ = false;
 };
 

@@ -21,14 +21,14 @@ namespace infold::study {
 
 namespace {
 
-/// Simulator memory that the values of a checked run may take.
+/// The simulator memory that the values of a checked run may take.
 constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
-/// Steps of a program, some 130 bytes each.
+/// The largest number of steps of a program; each takes some 130 bytes.
 constexpr std::int64_t kMostSteps = 50'000'000;
-/// Events between two looks at the clock and at the user.
-constexpr std::uint64_t kEventsPerLook = 1 << 18;
+/// The number of events between two calls of keep_going.
+constexpr std::uint64_t kEventsPerLook = 1 << 15;
 
-/// A job on its machine: what runs on it at the same time.
+/// A job on its machine: everything that runs there at the same time.
 class Bench {
  public:
   Bench(const CollectiveJob& job, gpu::Machine& machine, const std::vector<coll::Program>& programs,
@@ -42,7 +42,7 @@ class Bench {
     }
   }
 
-  /// False when it was asked to stop.
+  /// Returns false if it was asked to stop.
   bool run(const KeepGoing& keep_going) {
     double total = 1;
     for (const coll::Program& p : programs_) {
@@ -69,7 +69,7 @@ class Bench {
     for (const auto& s : streams_) sum += s->wrong();
     return sum;
   }
-  /// The largest of the largest; the mean of the first.
+  /// The largest error of all, and the mean error of the first.
   coll::Values::Error error() const {
     coll::Values::Error all = streams_.front()->error();
     for (const auto& s : streams_) all.largest = std::max(all.largest, s->error().largest);
@@ -112,10 +112,10 @@ class Bench {
   std::vector<std::unique_ptr<CollectiveLoop>> streams_;
 };
 
-/// GB/s of data that the links of a GPU carry one way, headers counted. Every rank must send, on the mean,
-/// what busbw counts, whatever the algorithm.
+/// The GB/s of data that the links of a GPU carry in one direction, after headers. Every rank must send, on
+/// average, what busbw counts, whatever the algorithm.
 double payload_bound(const net::Blueprint& blueprint, sim::Bytes packet) {
-  // By GPU and type of link: how many leave it.
+  // Counts the links that leave each GPU, by type of link.
   const std::size_t types = blueprint.link_types.size();
   std::vector<int> links(static_cast<std::size_t>(blueprint.gpus) * types);
   for (const net::Cable& c : blueprint.cables) {
@@ -164,7 +164,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.take_time(job, sim::max(bench.end() / job.iterations, enqueue));
   r.host_bound = bench.end() / job.iterations < enqueue;
   r.bound_gbps = payload_bound(machine.blueprint(), packet_payload(machine.spec(), program));
-  // Where switches add up, a rank need not send more than the vector once, nor receive more.
+  // If switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)
     r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
   INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
@@ -210,6 +210,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
 
 /// The GPUs of each communicator.
 std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
+  if (!job.members.empty()) return {job.members};
   std::vector<std::vector<int>> groups(static_cast<std::size_t>(job.groups));
   int next = 0;
   for (auto& group : groups) {
@@ -226,8 +227,9 @@ coll::Tuning tuning_of(const CollectiveJob& job) {
   return tuning;
 }
 
-coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus) {
-  if (job.program != nullptr) return *job.program;
+sim::Result<coll::Program> program_for(const CollectiveJob& job, const std::vector<int>& gpus) {
+  if (job.program != nullptr)
+    return coll::fit(*job.program, job.bytes, job.protocol, coll::size_of(job.type));
   return coll::compile_on(*job.algorithm,
                           {.collective = job.collective,
                            .bytes = job.bytes,
@@ -239,7 +241,7 @@ coll::Program program_for(const CollectiveJob& job, const std::vector<int>& gpus
                           job.system->machine.gpu);
 }
 
-/// What the most loaded rank needs in its GPU's memory: vectors, scratch, a buffer for each connection, and
+/// The memory that the most loaded rank needs on its GPU: vectors, scratch, a buffer for each connection, and
 /// for copy engines one for the sums of each channel.
 sim::Bytes memory_of(const coll::Program& program) {
   const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
@@ -278,7 +280,7 @@ sim::Status check_program(const CollectiveJob& job, const coll::Program& program
                                  job.concurrent, program.channels, sms, gpu.sms));
   }
   if (program.in_network()) {
-    const std::string_view name = job.algorithm != nullptr ? job.algorithm->name : "the program";
+    const std::string_view name = job.algorithm != nullptr ? job.algorithm->name : job.program->name;
     if (const sim::Status& ok = job.system->plan().in_network(); !ok)
       return sim::fail(fmt::format("{}: {}: {}", name, ok.error().parameter, ok.error().message));
     if (program.ranks > inc::kMostMembers) {
@@ -303,9 +305,10 @@ std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
 
 sim::Status check_request(const CollectiveJob& job) {
   if (job.gpus % job.groups != 0)
-    return sim::fail(fmt::format("{} GPUs can not be dealt out evenly to {} groups", job.gpus, job.groups));
-  const bool in_network = job.algorithm != nullptr && job.algorithm->in_network;
-  if (in_network && job.engine != coll::Engine::kSm)
+    return sim::fail(fmt::format("{} GPUs cannot be dealt out evenly to {} groups", job.gpus, job.groups));
+  const bool by_algorithm = job.algorithm != nullptr && job.algorithm->in_network;
+  const bool in_network = by_algorithm || (job.program != nullptr && job.program->program.in_network());
+  if (by_algorithm && job.engine != coll::Engine::kSm)
     return sim::fail(fmt::format("{} brings its own engine; leave --engine out", job.algorithm->name));
   if (!in_network && job.engine == coll::Engine::kCollectiveEngine)
     return sim::fail("the collective engine runs in-network programs only; there is sm, dma, ace");
@@ -341,9 +344,12 @@ sim::Status check_request(const CollectiveJob& job) {
                               .root = job.root,
                               .engine = job.engine};
   if (const std::int64_t steps = coll::most_steps(*job.algorithm, request) * job.groups; steps > kMostSteps) {
-    return sim::fail(fmt::format(
-        "{} of {} bytes on {} GPUs is a program of up to {} million steps, more than {} million",
-        job.algorithm->name, job.bytes.count(), job.gpus, steps / 1'000'000, kMostSteps / 1'000'000));
+    return sim::fail(fmt::format("{} of {} bytes on {} GPUs is a program of up to {}, more than {} million",
+                                 job.algorithm->name, job.bytes.count(), job.gpus,
+                                 steps < 1'000'000'000
+                                     ? fmt::format("{} million steps", steps / 1'000'000)
+                                     : fmt::format("{:.1f} billion steps", static_cast<double>(steps) / 1e9),
+                                 kMostSteps / 1'000'000));
   }
   return check_values(job, {});
 }
@@ -358,7 +364,13 @@ sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_o
   }
   if (auto ok = check_request(job); !ok) return sim::fail_as(std::move(ok));
   p.groups_ = groups_of(job);
-  for (const auto& gpus : p.groups_) p.programs_.push_back(program_for(job, gpus));
+  for (const auto& gpus : p.groups_) {
+    if (sim::asked_to_stop(go_on)) return sim::interrupted();
+    auto program = program_for(job, gpus);
+    if (!program) return sim::fail(sim::prefixed(job.program->name, std::move(program).error()));
+    p.programs_.push_back(*std::move(program));
+  }
+  if (sim::asked_to_stop(go_on)) return sim::interrupted();
   if (auto ok = check_program(job, p.program()); !ok) return sim::fail_as(std::move(ok));
   p.burst_ = choose_burst(job, p.programs_, p.groups_);
   return p;
@@ -383,6 +395,8 @@ CollectiveOutcome run(const PreparedJob& prepared, const KeepGoing& keep_going) 
 CollectiveOutcome run_undisturbed(const PreparedJob& prepared, const KeepGoing& keep_going) {
   const CollectiveJob& job = prepared.job();
   const std::vector<coll::Program>& programs = prepared.programs();
+  const auto stopped = [&keep_going] { return keep_going && !keep_going(0); };
+  if (stopped()) return sim::interrupted();
   gpu::Machine machine(
       job.system->plan(),
       {.burst = prepared.burst(), .functional = job.check, .in_network = programs.front().in_network()});
@@ -394,6 +408,7 @@ CollectiveOutcome run_undisturbed(const PreparedJob& prepared, const KeepGoing& 
     watch_machine(*sampler, *trace, machine, job.gpus);
   }
   Bench bench(job, machine, programs, prepared.groups(), trace ? &*trace : nullptr);
+  if (stopped()) return sim::interrupted();  // large programs take long to connect
   if (sampler) sampler->start();
   if (!bench.run(keep_going)) return sim::interrupted();
   if (sampler) sampler->finish();

@@ -1,4 +1,4 @@
-// An even part for each engine, in whole blocks.
+// Gives each engine an even part, in whole blocks.
 #include "study/collective/engine_copy.h"
 
 #include <algorithm>

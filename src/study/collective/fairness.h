@@ -9,13 +9,14 @@ namespace infold::study {
 
 struct Fairness {
   double jain = 1;  ///< Jain's index of their bandwidths: 1 if all are equal, 1/n if one had everything
-  /// What the last to end had moved when the first ended, as a share of what that one had: at least.
+  /// The least that the last to end can have moved when the first ended, as a share of what the first had
+  /// moved.
   double least = 1;
   double last_after_first = 0;  ///< how much later the last ended, as a share of the time of the first
 };
 
-/// `ends`: when each was through; all began at the same time. The machine is taken to be as busy before the
-/// first end as after it, which makes `least` the smallest that the ends allow.
+/// `ends` says when each was through; all began at the same time. The machine is assumed to be as busy before
+/// the first end as after it, which makes `least` the smallest share that the ends allow.
 inline Fairness fairness_of(const std::vector<sim::Time>& ends) {
   Fairness f;
   double sum = 0;
@@ -33,8 +34,8 @@ inline Fairness fairness_of(const std::vector<sim::Time>& ends) {
   const auto n = static_cast<double>(ends.size());
   f.last_after_first = last.in_us() / first.in_us() - 1;
   f.jain = sum * sum / (n * squares);
-  // All together had moved n · first / last of one's bytes by then, and none of them more than all of its
-  // own.
+  // By then all of them together had moved n · first / last of the bytes of one, and none of them more than
+  // all of its own.
   const double moved = n * first.in_us() / last.in_us();
   f.least = moved > n - 1 ? moved - (n - 1) : 0;
   return f;

@@ -1,4 +1,4 @@
-// The collective undisturbed, to know what the failure costs; then what is done about it.
+// Runs the collective undisturbed, to know what the failure costs, and then what is done about the failure.
 #include "study/collective/fault_run.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace infold::study {
 
 namespace {
 
-/// From the start to when the collective begins again.
+/// The time from the start to when the collective begins again.
 sim::Time begins_again(const CollectiveJob& job) {
   const FaultSpec& spec = job.system->fault;
   return job.fault->at + spec.notice + spec.reroute;

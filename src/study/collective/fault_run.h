@@ -8,10 +8,10 @@
 
 namespace infold::study {
 
-/// The system without what fails, or why it cannot do without. Fails also where `go_on` says no.
+/// The system without what fails, or the reason why it cannot do without. Fails also when `go_on` says no.
 sim::Result<SystemPtr> without(const SystemSpec& system, const Fault& fault, const sim::GoOn& go_on = {});
 
-/// The job as it begins again after its fault, made ready. Requires: job.fault.
+/// Prepares the job as it begins again after its fault. Requires: job.fault.
 sim::Result<PreparedJob> prepare_second_try(const CollectiveJob& job, const sim::GoOn& go_on);
 
 /// Requires: its job has a fault.

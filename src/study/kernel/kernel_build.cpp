@@ -1,4 +1,4 @@
-// Tensors and kernels of each kind of job.
+// Makes the tensors and kernels of each kind of job.
 #include "study/kernel/kernel_build.h"
 
 #include <fmt/format.h>

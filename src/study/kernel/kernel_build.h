@@ -22,14 +22,14 @@ struct KernelPlan {
   std::unique_ptr<gpu::KernelList> list;  ///< null when the copy engines do the work
   std::optional<BufferCopy> copy;
   std::optional<gpu::TilePlan> tile;
-  sim::Bytes bytes;  ///< of all tensors
+  sim::Bytes bytes;  ///< the bytes of all tensors
 };
 
-/// Bytes of all tensors of the job.
+/// The bytes of all tensors of the job.
 sim::Bytes footprint(const KernelJob& job);
-/// Why a job can not be run as asked.
+/// Checks whether a job can be run as asked.
 sim::Status check_kernel(const KernelJob& job);
-/// Requires: !refuse(job).
+/// Requires: check_kernel(job) passed.
 KernelPlan build(const KernelJob& job, gpu::Core& core);
 
 }  // namespace infold::study

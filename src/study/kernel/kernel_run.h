@@ -24,7 +24,7 @@ struct GemmKernel {
   std::int64_t m = 4096;
   std::int64_t n = 4096;
   std::int64_t k = 4096;
-  int tile_m = 0;  ///< with tile_n: this tile instead of the best one
+  int tile_m = 0;  ///< with tile_n: this tile is used instead of the best one
   int tile_n = 0;
 };
 
@@ -109,7 +109,7 @@ struct KernelJob {
   const gpu::GpuSpec* gpu = nullptr;
   KernelChoice kernel;
   gpu::Precision precision = gpu::Precision::kFp16;
-  int sms_taken = 0;     ///< held by workgroups that do nothing, as long as the kernel runs
+  int sms_taken = 0;     ///< SMs held by workgroups that do nothing, as long as the kernel runs
   int sms_reserved = 0;  ///< SMs that the kernel must not use
   gpu::Contention contention;
 };
@@ -117,12 +117,12 @@ struct KernelJob {
 struct KernelResult {
   sim::Time time;  ///< time of one of many back to back, launches included
   double flops = 0;
-  std::uint64_t l2_bytes = 0;  ///< read and written there
+  std::uint64_t l2_bytes = 0;  ///< bytes read and written at L2
   std::uint64_t l2_read_bytes = 0;
   std::uint64_t hbm_read_bytes = 0;
-  std::uint64_t hbm_bytes = 0;  ///< read and written
+  std::uint64_t hbm_bytes = 0;  ///< bytes read and written at HBM
   int kernels = 0;
-  int workgroups = 0;  ///< of the first kernel
+  int workgroups = 0;  ///< workgroups of the first kernel
   int waves = 0;
   std::optional<gpu::TilePlan> tile;
   std::uint64_t events = 0;

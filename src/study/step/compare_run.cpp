@@ -9,7 +9,7 @@
 namespace infold::study {
 
 namespace {
-/// Below this a slow-down is rounding, and nothing to be repaired.
+/// A slow-down below this is rounding, and there is nothing to repair.
 constexpr double kNothing = 1e-4;
 
 Method ring() {
@@ -39,7 +39,7 @@ sim::Result<CompareResult> run(const CompareJob& job, const KeepGoing& keep_goin
       result.rows.push_back({.variant = v.value, .method = m, .result = {}, .repaired = std::nullopt});
     }
   }
-  // What others repair is measured against overlapped ring, whether it is asked for or not.
+  // What other methods repair is measured against overlapped ring, whether that was asked for or not.
   auto baseline = static_cast<std::size_t>(std::find(job.methods.begin(), job.methods.end(), ring()) -
                                            job.methods.begin());
   if (baseline == job.methods.size()) {
@@ -49,7 +49,7 @@ sim::Result<CompareResult> run(const CompareJob& job, const KeepGoing& keep_goin
     baseline = baseline * kVariantNames.size() + 1;
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    // One that is not shown as a row is not traced either.
+    // A step that is not shown as a row is not traced either.
     if (job.step.trace) jobs[i].trace = job.step.trace->shared_by(result.rows.size());
     if (i >= result.rows.size()) jobs[i].trace.reset();
   }

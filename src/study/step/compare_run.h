@@ -30,24 +30,24 @@ struct CompareRow {
   Variant variant = Variant::kOverlap;
   Method method;
   StepResult result;
-  double speedup_vs_sequential = 1;  ///< of the same method
-  std::optional<double> repaired;    ///< none where overlapped ring does not slow down
+  double speedup_vs_sequential = 1;  ///< relative to the sequential step of the same method
+  std::optional<double> repaired;    ///< nothing if overlapped ring does not slow backward down
 };
 
 struct CompareResult {
   std::vector<CompareRow> rows;  ///< for each method sequential, overlap, ideal
-  double ring_slowdown = 0;      ///< overlapped
+  double ring_slowdown = 0;      ///< of overlapped ring
 };
 
 struct CompareJob {
-  StepJob step;  ///< its method and overlap do not count
+  StepJob step;  ///< its method and overlap are ignored
   std::vector<Method> methods;
   int threads = 0;
 };
 
-/// A method's step in one variant.
+/// The step of a method in one variant.
 StepJob variant_of(StepJob step, const Method& method, Variant variant);
-/// The part of overlapped ring's slow-down that is gone.
+/// The part of overlapped ring's slow-down that this method avoids.
 std::optional<double> repaired(double slowdown, double ring_slowdown);
 
 sim::Result<CompareResult> run(const CompareJob& job, const KeepGoing& keep_going);

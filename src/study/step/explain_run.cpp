@@ -1,4 +1,4 @@
-// Ablation, and the sentence that sums it up.
+// Simulates the step without each cause, and sums up the outcome in a sentence.
 #include "study/step/explain_run.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ double in_millionths(double v) {
   return std::round(v * 1e6) / 1e6;
 }
 
-/// The step without one cause; false where there is nothing to take away.
+/// Removes one cause from the step; returns false if there is nothing to remove.
 bool take_away(Cause cause, StepJob& step) {
   gpu::Contention& shared = step.core.contention;
   switch (cause) {
@@ -63,9 +63,11 @@ std::string percent(double v) {
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going) {
   std::vector<StepJob> jobs = {job.step};
-  // Late GPUs do not all do the same. What is compared with them must be simulated as they are.
+  // GPUs that start late do not all do the same, so a step that is compared with them must be simulated
+  // without folding, too.
   if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
-  std::vector<std::size_t> without(kCauseNames.size());  // by cause: its job; 0: nothing to take away
+  std::vector<std::size_t> without(
+      kCauseNames.size());  // the job of each cause; 0 if there is nothing to remove
   for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
     StepJob step = jobs.front();
     if (!take_away(kCauseNames[c].value, step)) continue;
@@ -94,7 +96,7 @@ sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_goin
 std::string in_words(const ExplainResult& e, const std::string& collective, int sms) {
   constexpr double kHardly = 0.005;
   if (e.result.communicating_in_backward == sim::Time{})
-    return fmt::format("Nothing is reduced while backward runs, so the {} all-reduce can not slow it down.",
+    return fmt::format("Nothing is reduced while backward runs, so the {} all-reduce cannot slow it down.",
                        collective);
   if (e.slowdown < kHardly) {
     return fmt::format("The {} all-reduce hardly slows backward down ({:+.1f} %): it runs beside {} of it.",
@@ -104,7 +106,7 @@ std::string in_words(const ExplainResult& e, const std::string& collective, int 
   std::vector<ExplainResult::Part> parts = e.parts;
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
-  constexpr double kWorthNaming = 0.2;  // of the whole
+  constexpr double kWorthNaming = 0.2;  // share of the whole
   std::string text = fmt::format("Backward takes {} longer beside the {} all-reduce, mostly because {} ({})",
                                  percent(e.slowdown), collective, because(parts[0].cause, e, sms),
                                  percent(parts[0].slowdown));

@@ -1,6 +1,6 @@
 // Why backward is slower beside communication: the same step again, each time with one kind of sharing off.
 //
-// A cause is what the slow-down shrinks by when it alone is taken away. Taking away one may leave another the
+// A cause is what the slow-down shrinks by when it alone is removed. Without one cause another may become the
 // bottleneck, so causes need not add up to the whole; what is missing (or too much) is their interaction.
 #pragma once
 
@@ -36,8 +36,8 @@ struct ExplainResult {
     double slowdown = 0;
   };
   StepResult result;        ///< with everything as it is
-  double slowdown = 0;      ///< of backward, in steps of a millionth
-  std::vector<Part> parts;  ///< one a cause; they add up to it
+  double slowdown = 0;      ///< the slow-down of backward, in steps of a millionth
+  std::vector<Part> parts;  ///< one per cause; they add up to the slow-down
 };
 
 struct ExplainJob {
@@ -47,7 +47,7 @@ struct ExplainJob {
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
 
-/// What a person would say. `collective` is what is reduced with, `sms` what the GPU has.
+/// The outcome in words. `collective` names the algorithm, `sms` is the number of SMs of the GPU.
 std::string in_words(const ExplainResult& explained, const std::string& collective, int sms);
 
 }  // namespace infold::study

@@ -1,5 +1,5 @@
-// Several training steps, each a simulation of its own, on several threads. What comes of them does not
-// depend on how many.
+// Several training steps, each a simulation of its own, on several threads. Their results do not depend on
+// the number of threads.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,8 @@ namespace infold::study {
 /// cores).
 void in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
-/// The jobs' outcomes, in their order. `keep_going` is asked by one thread at a time, with the share of all.
+/// The results of the jobs, in their order. `keep_going` is called by one thread at a time, with the share of
+/// all jobs that is done.
 std::vector<sim::Result<StepResult>> run_all(std::span<const StepJob> jobs, int threads,
                                              const KeepGoing& keep_going);
 

@@ -1,4 +1,4 @@
-// All simulations of the study as one list, so that threads are never without work.
+// Runs all simulations of the study as one list, so that threads are never without work.
 #include "study/step/overlap_study.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace infold::study {
 
 namespace {
 
-/// What went wrong for good, if anything did.
+/// The error that ends the study, if there is one.
 class Trouble {
  public:
   void note(sim::Error what) {
@@ -71,7 +71,7 @@ class Study {
     return r;
   }
 
-  /// `piece` of the work is done by `share`.
+  /// Reports that a piece of the work is done by this share, and returns whether to go on.
   bool ask(std::size_t piece, double share) {
     if (!trouble_.none()) return false;
     if (!keep_going_) return true;
@@ -82,7 +82,8 @@ class Study {
         static_cast<double>(work_.size()));
   }
 
-  /// The result, or nothing; then trouble has been noted, unless it is only a refusal and `refused` takes it.
+  /// Returns the result, or nothing after an error. The error then ends the study, unless it is only a
+  /// refusal and `refused` takes it.
   template <class T>
   std::optional<T> result_of(sim::Result<T> result, std::string* refused) {
     if (result) return std::move(*result);
@@ -137,7 +138,7 @@ class Study {
   const KeepGoing& keep_going_;
   OverlapResult result_;
   std::vector<std::function<void(std::size_t piece)>> work_;
-  std::vector<double> under_way_;  // by piece of work: its share that is done, until it is
+  std::vector<double> under_way_;  // the share of each piece of work that is done, while it is under way
   Trouble trouble_;
   std::mutex asking_;
   std::size_t done_ = 0;

@@ -15,9 +15,9 @@ namespace infold::study {
 
 /// A training step to be reduced by several methods, the first of which the others are measured against.
 struct OverlapCase {
-  StepJob step;  ///< its method and overlap do not count
+  StepJob step;  ///< its method and overlap are ignored
   std::vector<Method> methods;
-  bool heavy = false;  ///< communication-heavy: a slow-down is expected, and something to be repaired
+  bool heavy = false;  ///< it communicates much, so a slow-down is expected and can be repaired
 };
 /// All-reduces by themselves, size after size.
 struct SizeWindow {
@@ -32,7 +32,7 @@ struct OverlapJob {
   int threads = 0;
 };
 
-/// A method's result, or why the machine does not offer it.
+/// The result of a method, or the reason why the machine does not offer it.
 template <class Result>
 struct MethodResult {
   Method method;
@@ -47,9 +47,9 @@ struct OverlapCaseResult {
   double speedup(const StepResult& r) const { return sequential.step().in_s() / r.step().in_s(); }
 };
 struct SizeWindowResult {
-  /// By method and size.
+  /// Indexed by method and size.
   std::vector<MethodResult<std::vector<sim::Time>>> times;
-  /// From which size to which a method beats the first one without a break, by index; the longest such run.
+  /// The range of sizes, by index, in which a method always beats the first one: the longest such range.
   struct Wins {
     std::size_t first = 0, last = 0;
   };
@@ -58,11 +58,12 @@ struct SizeWindowResult {
 struct OverlapResult {
   std::vector<OverlapCaseResult> cases;
   std::vector<SizeWindowResult> windows;
-  /// Of backward while the first method's collectives ran, mean over the cases in which they did.
+  /// The slow-down of backward while collectives of the first method ran, as a mean over the cases in which
+  /// they did.
   double mean_slowdown_beside() const;
 };
 
-/// Refused: what the first method can not do; what others can not is in the result.
+/// Fails if the first method cannot be run; if another cannot, the result says so.
 sim::Result<OverlapResult> run(const OverlapJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -15,14 +15,17 @@
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
 #include "study/step/step_times.h"
+#include "study/step/step_use.h"
 #include "train/graph.h"
+#include "train/layout.h"
 #include "train/memory_need.h"
 #include "train/recipe.h"
+#include "train/schedule/pipeline_spec.h"
 #include "train/strategy/sync_spec.h"
 
 namespace infold::study {
 
-/// Where every GPU does the same, four can stand for all.
+/// If every GPU does the same, four can represent all.
 enum class Fold : std::uint8_t { kAuto, kOn, kOff };
 inline constexpr std::array kFoldNames = {
     sim::Named{Fold::kAuto, "auto", "in large steps, unless packets are simulated one by one"},
@@ -35,72 +38,90 @@ constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
 
 struct StepJob {
   SystemPtr system;
-  int gpus = 0;  ///< the first so many of the system's, two or more
+  train::Layout layout{.dp = 0};  ///< of `gpus` ranks; dp 0 means as many as the others leave
+  bool sequence_parallel =
+      false;               ///< where tensor-parallel ranks share layers, they divide tokens between them
+  double expert_skew = 1;  ///< tokens of the expert that gets most, against the mean
+  train::PipelineSpec pipeline = {};
+  int gpus = 0;  ///< two or more; the first ones of the system are used
   const train::Graph* graph = nullptr;
   train::Recipe recipe;
   bool ignore_memory = false;
   train::SyncSpec sync;
   Method method;
-  std::optional<coll::Protocol> protocol;  ///< none: chosen for each bucket
-  bool overlap = true;                     ///< false: nothing is reduced before backward has ended
+  std::optional<coll::Protocol> protocol;  ///< if there is none, it is chosen for each bucket
+  bool overlap = true;                     ///< if false, nothing is reduced before backward has ended
   gpu::CoreOptions core{};                 ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
-  std::vector<sim::Time> delays = {};  ///< by which each GPU begins the step late; empty: none
+  std::vector<sim::Time> delays = {};  ///< how late each GPU begins the step; if empty, none is late
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the
   /// same without it.
   bool together = true;
   Fold fold = Fold::kAuto;
-  std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
+  std::optional<sim::TraceSpec> trace = {};  ///< nothing is recorded if there is none
 };
 
-/// One bucket's way, each time that of the last GPU.
+/// The life of one bucket; each time is that of the last GPU.
 struct BucketResult {
   sim::Bytes bytes;
   std::int64_t elements = 0;
   Choice choice;
-  sim::Time ready;  ///< all of its gradients are there
-  sim::Time start;  ///< those before it have ended
+  sim::Time ready;  ///< when all of its gradients are there
+  sim::Time start;  ///< when the collectives before it have ended
   sim::Time end;
 };
 
 /// The same step on one GPU that reduces nothing, copies into buckets included.
 struct AloneResult {
   StepTimes times;
+  std::vector<sim::Time> kernels;  ///< how long each operation's took, by operation of the graph
   std::uint64_t events = 0;
 };
 
 struct StepResult {
   sim::Time forward;   ///< of the GPU with the longest backward, as are the next two
-  sim::Time backward;  ///< first gradient kernel's start to the last one's end
+  sim::Time backward;  ///< from the start of the first gradient kernel to the end of the last
   sim::Time optimizer;
-  sim::Time exposed;  ///< from the last GPU's end of backward to the last one's update, but for a launch
-  sim::Time end;      ///< of the last GPU's update, counted from the start
+  sim::Time exposed;  ///< from the end of backward on the last GPU to the last update, without a launch
+  sim::Time end;      ///< the end of the last GPU's update, counted from the start
   AloneResult alone;
-  sim::Time communicating;              ///< while a collective was on that GPU
-  sim::Time communicating_in_backward;  ///< of that, while backward ran
+  sim::Time communicating;              ///< time in which a collective was on that GPU
+  sim::Time communicating_in_backward;  ///< the part of it in which backward ran
   std::vector<BucketResult> buckets;
-  int passes = 1;  ///< a step; all but the last are like the one alone
+  std::vector<CommunicationUse> communication;  ///< of that GPU, as are the next three
+  std::vector<KernelUse> kernels;
+  sim::Time waited;  ///< compute, for communication: in forward, in backward and behind
+  sim::Time bubble;  ///< compute, for stages that had nothing to send yet; mean over GPUs
+  int passes = 1;    ///< per step
+  /// From the start of the last pass to the end of its communication: a pass before it takes as long. None:
+  /// the passes before only compute, like the one alone.
+  std::optional<sim::Time> pass;
   train::MemoryNeed memory;
   gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU
   gpu::PerActor<sim::Time> sm_time;     ///< the same
-  sim::Bytes burst;                     ///< 0: packet by packet
-  int simulated = 0;                    ///< GPUs; fewer than the job has where each stands for several
-  int sms = 0;                          ///< that the collectives hold on each GPU, at most
+  sim::Bytes burst;                     ///< 0 means packet by packet
+  int simulated = 0;                    ///< simulated GPUs; fewer than the job has if each represents several
+  int sms = 0;                          ///< most SMs that the collectives hold on each GPU
   std::uint64_t events = 0;
   std::uint64_t packet_hops = 0;
   std::uint64_t link_bytes = 0;             ///< data that left GPUs by their links, all together
   FabricUse links;                          ///< while a collective was on that GPU
-  std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
+  std::optional<sim::TraceRecorder> trace;  ///< if the job asks for one
 
   double slowdown() const { return backward.in_s() / alone.times.backward().in_s() - 1; }
   /// The same, counted only while a collective ran beside backward; 0 if none did.
   double slowdown_beside() const;
   /// All passes, forward and backward, but the last.
-  sim::Time passes_before() const { return alone.times.backward_ended * (passes - 1); }
+  sim::Time passes_before() const { return pass.value_or(alone.times.backward_ended) * (passes - 1); }
+  /// Forward and backward of all passes.
+  sim::Time all_forward() const { return forward + (pass ? forward : alone.times.forward()) * (passes - 1); }
+  sim::Time all_backward() const {
+    return backward + (pass ? backward : alone.times.backward()) * (passes - 1);
+  }
   sim::Time step() const { return end + passes_before(); }
 };
 
-/// Refused: it does not fit the GPU's memory, or the collectives can not be run as asked.
+/// Fails if the step does not fit the GPU's memory, or if the collectives cannot be run as asked.
 sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going);
 
 }  // namespace infold::study

@@ -1,31 +1,39 @@
-// The first operations of a step's graph are those of its plan.
+// Reads the phases of a rank's kernels.
 #include "study/step/step_times.h"
 
 #include <algorithm>
 
 namespace infold::study {
 
-StepTimes step_times(const work::Runtime& runtime, const train::Plan& plan, work::OpId backward_ended,
-                     int rank) {
+StepTimes step_times(const work::Runtime& runtime, const PlannedStep& step, int rank) {
   StepTimes t;
   t.forward_began = t.backward_began = t.optimizer_began = sim::Time::never();
-  for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op) {
-    const work::Runtime::Times times = runtime.times(rank, op);
-    switch (plan.ops[static_cast<std::size_t>(op)].phase) {
-      case train::Phase::kForward:
-        t.forward_began = sim::min(t.forward_began, times.start);
-        t.forward_ended = sim::max(t.forward_ended, times.end);
-        break;
-      case train::Phase::kBackward:
-        t.backward_began = sim::min(t.backward_began, times.start);
-        break;
-      case train::Phase::kOptimizer:
-        t.optimizer_began = sim::min(t.optimizer_began, times.start);
-        t.optimizer_ended = sim::max(t.optimizer_ended, times.end);
-        break;
+  const work::Graph& graph = runtime.graph();
+  for (const work::Stream& stream : graph.script(rank).streams) {
+    if (stream.kind != work::Stream::Kind::kCompute) continue;
+    for (const work::OpId op : stream.ops) {
+      if (static_cast<std::size_t>(op) >= step.phases.size()) continue;
+      const auto& phase = step.phases[static_cast<std::size_t>(op)];
+      if (!phase) continue;
+      const work::Runtime::Times times = runtime.times(rank, op);
+      switch (*phase) {
+        case train::Phase::kForward:
+          t.forward_began = sim::min(t.forward_began, times.start);
+          t.forward_ended = sim::max(t.forward_ended, times.end);
+          break;
+        case train::Phase::kBackward:
+          t.backward_began = sim::min(t.backward_began, times.start);
+          break;
+        case train::Phase::kOptimizer:
+          t.optimizer_began = sim::min(t.optimizer_began, times.start);
+          t.optimizer_ended = sim::max(t.optimizer_ended, times.end);
+          break;
+      }
     }
   }
-  t.backward_ended = runtime.times(rank, backward_ended).end;
+  t.forward_ended = sim::min(t.forward_ended, t.backward_began);
+  const auto script = static_cast<std::size_t>(graph.script_of[static_cast<std::size_t>(rank)]);
+  t.backward_ended = runtime.times(rank, step.backward_ended[script]).end;
   return t;
 }
 
@@ -41,7 +49,7 @@ std::vector<RanKernel> ran_kernels(const work::Runtime& runtime, const train::Pl
     if (stream.kind != work::Stream::Kind::kCompute) continue;
     for (const work::OpId op : stream.ops) {
       const work::Operation& o = runtime.graph()[op];
-      if (const auto* copy = std::get_if<work::Copy>(&o.what))
+      if (const auto* copy = std::get_if<work::Copy>(&o.what); copy != nullptr && !o.gradients.empty())
         add(copy->back ? RanKernel::What::kCopyBack : RanKernel::What::kCopyIn, o.gradients.front(), op);
     }
   }

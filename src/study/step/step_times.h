@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "sim/units.h"
+#include "study/step/planned_step.h"
 #include "train/plan.h"
 #include "work/runtime.h"
 
 namespace infold::study {
 
-/// Counted from the step's start.
+/// All times are counted from the start of the step.
 struct StepTimes {
   sim::Time forward_began;
   sim::Time forward_ended;
   sim::Time backward_began;
-  sim::Time backward_ended;  ///< the last gradient is where collectives find it
+  sim::Time backward_ended;  ///< when the last gradient is where collectives find it
   sim::Time optimizer_began;
   sim::Time optimizer_ended;
 
@@ -24,20 +25,19 @@ struct StepTimes {
   sim::Time optimizer() const { return optimizer_ended - optimizer_began; }
 };
 
-/// Requires: a step of `plan` has run (train/strategy/strategies.h), and `backward_ended` is its marker.
-StepTimes step_times(const work::Runtime& runtime, const train::Plan& plan, work::OpId backward_ended,
-                     int rank);
+/// Requires: the step has run. Forward of a pipeline is what comes before its first backward.
+StepTimes step_times(const work::Runtime& runtime, const PlannedStep& step, int rank);
 
 /// A kernel of a GPU's compute stream, or the few that belong to one op of the plan.
 struct RanKernel {
   enum class What : std::uint8_t { kOp, kCopyIn, kCopyBack };
   What what = What::kOp;
-  int index = 0;  ///< the op's, or the parameter whose gradient was copied
+  int index = 0;  ///< the number of the op, or of the parameter whose gradient was copied
   sim::Time began;
   sim::Time ended;
 };
 
-/// The same: all that was in the stream of compute, in the order of time.
+/// Everything that was in the compute stream, in the order of time.
 std::vector<RanKernel> ran_kernels(const work::Runtime& runtime, const train::Plan& plan, int rank);
 
 }  // namespace infold::study

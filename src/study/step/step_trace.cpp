@@ -19,15 +19,15 @@ using TrackId = sim::TraceRecorder::TrackId;
 
 const char* work_name(const train::Op& op) {
   const bool backward = op.phase == train::Phase::kBackward && !op.again;
-  if (const auto* m = std::get_if<train::MatMul>(&op.work)) {
+  if (const auto* m = std::get_if<train::MatMul>(op.kernel())) {
     if (!backward) return "product";
     return m->of_weights ? "gradient of weights" : "gradient of data";
   }
-  if (const auto* c = std::get_if<train::Convolve>(&op.work)) {
+  if (const auto* c = std::get_if<train::Convolve>(op.kernel())) {
     if (c->way == train::Convolve::Way::kFilterGradient) return "gradient of the filter";
     return c->way == train::Convolve::Way::kDataGradient ? "gradient of data" : "convolution";
   }
-  if (std::holds_alternative<train::Attend>(op.work)) return backward ? "backward" : "forward";
+  if (std::holds_alternative<train::Attend>(*op.kernel())) return backward ? "backward" : "forward";
   return op.phase == train::Phase::kOptimizer ? "update" : "streaming";
 }
 
@@ -35,7 +35,7 @@ double megabytes(sim::Bytes n) {
   return static_cast<double>(n.count()) * 1e-6;
 }
 
-/// Tracks of one name, as few as let nothing overlap.
+/// Tracks of one name: as few as are needed so that nothing overlaps.
 class Lanes {
  public:
   Lanes(sim::TraceRecorder& trace, TrackId group, std::string label)
@@ -55,6 +55,24 @@ class Lanes {
   std::string label_;
   std::vector<sim::Time> ends_;
 };
+
+/// Whether an operation brings gradients together that kernels have completed: a bucket.
+bool reduces_gradients(const work::Operation& op) {
+  const auto* c = std::get_if<work::Collective>(&op.what);
+  return c != nullptr && coll::reduces(c->what) && !op.gradients.empty();
+}
+
+std::vector<work::OpId> reductions(const work::Runtime& runtime, int gpu) {
+  std::vector<work::OpId> all;
+  for (const work::OpId op : runtime.communications(gpu)) {
+    if (reduces_gradients(runtime.graph()[op])) all.push_back(op);
+  }
+  return all;
+}
+
+const char* reduction_name(const coll::Program& program) {
+  return program.collective == coll::Collective::kAllReduce ? "all-reduce" : "reduce-scatter";
+}
 
 }  // namespace
 
@@ -104,7 +122,7 @@ std::vector<SpanId> record_compute(sim::TraceRecorder& trace, TrackId track, con
 }
 
 StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
-                     const BucketPrograms& programs, gpu::Machine& machine, work::Runtime& runtime)
+                     const StepPrograms& programs, gpu::Machine& machine, work::Runtime& runtime)
     : job_(job),
       plan_(plan),
       backward_ended_(backward_ended),
@@ -143,6 +161,22 @@ void StepTrace::record_gpu(int g) {
     if (k.what == RanKernel::What::kOp) op_ended[static_cast<std::size_t>(k.index)] = k.ended;
   }
   record_buckets(g, span_of_op, op_ended);
+  record_others(g);
+}
+
+/// Communication that is no bucket: a span for each, in a track per communicator.
+void StepTrace::record_others(int g) {
+  const work::Graph& graph = runtime_.graph();
+  const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
+  for (const work::OpId op : runtime_.communications(g)) {
+    if (reduces_gradients(graph[op])) continue;
+    const auto c = static_cast<std::size_t>(work::communicator_of(graph[op]));
+    const work::Runtime::Times t = runtime_.times(g, op);
+    trace_.span(trace_.track(group, fmt::format("communicator {}", graph.communicators[c].name)),
+                trace_.name(fmt::format("{}, {:.1f} MB", work::label(graph, op),
+                                        megabytes(runtime_.program(g, op).bytes))),
+                t.start, t.end);
+  }
 }
 
 /// A bucket fills, waits for its turn, and is reduced. Arrows lead from the kernels that filled it to where
@@ -155,7 +189,7 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
   for (const train::GradientReady& r : plan_.ready)
     op_of[static_cast<std::size_t>(r.parameter)] = static_cast<std::size_t>(r.op);
 
-  const std::vector<work::OpId> buckets = runtime_.communications();
+  const std::vector<work::OpId> buckets = reductions(runtime_, g);
   const auto op_of_bucket = [&](int b) { return buckets[static_cast<std::size_t>(b)]; };
   const auto parameters = [&](int b) -> const std::vector<int>& {
     return runtime_.graph()[op_of_bucket(b)].gradients;
@@ -174,7 +208,7 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
   for (const int b : order) {
     const work::Runtime::Times turn = runtime_.times(g, op_of_bucket(b));
     const sim::Bytes bytes = runtime_.program(g, op_of_bucket(b)).bytes;
-    const Choice& choice = programs_[bytes].choice;
+    const Choice& choice = programs_.at(runtime_.graph(), g, op_of_bucket(b)).choice;
     const sim::Time first = filling[static_cast<std::size_t>(b)];
     const TrackId lane = lanes.take(first, turn.end);
     trace_.span(lane, trace_.name(fmt::format("bucket {}, {:.1f} MB", b, megabytes(bytes))), first, turn.end);
@@ -183,8 +217,9 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
     trace_.span(lane, trace_.name("is reduced"), turn.start, turn.end);
     const SpanId collective =
         trace_.span(stream,
-                    trace_.name(fmt::format("all-reduce of bucket {}, {} {}", b, choice.algorithm->name,
-                                            sim::name_of(choice.protocol))),
+                    trace_.name(fmt::format("{} of bucket {}, {} {}",
+                                            reduction_name(runtime_.program(g, op_of_bucket(b))), b,
+                                            name_of(choice), sim::name_of(choice.protocol))),
                     turn.start, turn.end);
     for (const int p : parameters(b)) trace_.arrow(span_of_op[op_of[static_cast<std::size_t>(p)]], waits);
     trace_.arrow(waits, collective);

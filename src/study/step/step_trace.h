@@ -8,7 +8,7 @@
 #include "gpu/machine.h"
 #include "sim/sampler.h"
 #include "sim/trace.h"
-#include "study/step/bucket_programs.h"
+#include "study/step/step_programs.h"
 #include "study/step/step_run.h"
 #include "study/step/step_times.h"
 #include "train/plan.h"
@@ -16,7 +16,7 @@
 
 namespace infold::study {
 
-/// "conv 12: gradient of the filter"
+/// For example "conv 12: gradient of the filter".
 std::string kernel_name(const train::Graph& graph, const train::Plan& plan, int op);
 
 /// The kernels of one GPU, in their phases. Returns the span that shows each op.
@@ -28,17 +28,18 @@ std::vector<sim::TraceRecorder::SpanId> record_compute(sim::TraceRecorder& trace
 
 class StepTrace {
  public:
-  /// Before the step starts. All must outlive it.
+  /// To be made before the step starts. Everything that is passed must outlive it.
   StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
-            const BucketPrograms& programs, gpu::Machine& machine, work::Runtime& runtime);
+            const StepPrograms& programs, gpu::Machine& machine, work::Runtime& runtime);
 
   /// Requires: the step has run.
   sim::TraceRecorder finish();
-  /// That sampling has added to the queue.
+  /// The number of events that sampling has added to the queue.
   std::uint64_t events() const { return sampler_.events(); }
 
  private:
   void record_gpu(int gpu);
+  void record_others(int gpu);
   void record_copies(int gpu, int bucket, work::OpId collective);
   void record_buckets(int gpu, const std::vector<sim::TraceRecorder::SpanId>& span_of_op,
                       const std::vector<sim::Time>& op_ended);
@@ -46,7 +47,7 @@ class StepTrace {
   const StepJob& job_;
   const train::Plan& plan_;
   work::OpId backward_ended_;
-  const BucketPrograms& programs_;
+  const StepPrograms& programs_;
   gpu::Machine& machine_;
   const work::Runtime& runtime_;
   sim::TraceRecorder trace_;

@@ -35,19 +35,19 @@ struct Span {
   sim::Time length() const { return end - begin; }
 };
 
-/// Beyond this no machine is meant, and counts of workgroups would not fit their type.
+/// No machine has more memory than this, and counts of workgroups would not fit their type.
 constexpr sim::Bytes kMost = sim::Bytes::gib(64 * 1024);
 
 sim::Time& time_of(KernelTimes& t, const train::Op& op) {
-  if (std::holds_alternative<train::MatMul>(op.work)) return t.products;
-  if (std::holds_alternative<train::Convolve>(op.work)) return t.convolutions;
-  if (std::holds_alternative<train::Attend>(op.work)) return t.attention;
+  if (std::holds_alternative<train::MatMul>(*op.kernel())) return t.products;
+  if (std::holds_alternative<train::Convolve>(*op.kernel())) return t.convolutions;
+  if (std::holds_alternative<train::Attend>(*op.kernel())) return t.attention;
   return t.streaming;
 }
 
-/// What would make a step fit that does not; empty if nothing that can be chosen would.
+/// What would make a step fit that does not; empty if no choice of the user would.
 std::string advice(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const train::Recipe& recipe) {
-  // What does not shrink with the batch.
+  // This part does not shrink with the batch.
   const sim::Bytes fixed = m.weights + m.gradients + m.optimizer;
   if (fixed + m.passing / recipe.batch <= gpu.hbm.capacity) {
     const auto room = static_cast<double>((gpu.hbm.capacity - fixed).count());
@@ -61,6 +61,12 @@ std::string advice(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const tr
   return fmt::format("what is needed whatever the batch is too much; {} would help, ", fmt::join(help, ", "));
 }
 }  // namespace
+
+double peak_flops(const gpu::GpuSpec& gpu, const train::Recipe& recipe) {
+  const gpu::Precision precision = recipe.eight_bit() ? gpu::Precision::kFp8 : recipe.precision();
+  return static_cast<double>(gpu.sms) * gpu::matrix_ops(gpu.sm, precision) *
+         static_cast<double>(gpu.clock.count_hz());
+}
 
 sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const train::Recipe& recipe,
                          bool ignore_memory) {
@@ -99,7 +105,7 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
   }
   while (!core.dispatcher().idle()) {
     if (keep_going && !keep_going(runtime.kernels(0).share_ended())) return sim::interrupted();
-    if (!events.run(1 << 18) && !core.dispatcher().idle())
+    if (!events.run(1 << 15) && !core.dispatcher().idle())
       return sim::deadlock(core.dispatcher().who_waits());
   }
   std::map<train::Phase, Span> spans;

@@ -19,10 +19,10 @@ struct TrainJob {
   const train::Graph* graph = nullptr;
   train::Recipe recipe;
   bool ignore_memory = false;
-  std::optional<sim::TraceSpec> trace = {};  ///< none: nothing is recorded
+  std::optional<sim::TraceSpec> trace = {};  ///< nothing is recorded if there is none
 };
 
-/// Time by what kernels are. Gaps between kernels belong to none.
+/// Time by kind of kernel. Gaps between kernels are not counted.
 struct KernelTimes {
   sim::Time products;
   sim::Time convolutions;
@@ -30,25 +30,30 @@ struct KernelTimes {
   sim::Time streaming;
 };
 
-/// Of one pass and one update. With gradients accumulated over several passes, step() has them all.
+/// The result of one pass and one update. With gradients accumulated over several passes, step() counts all
+/// of them.
 struct TrainResult {
   sim::Time forward;
-  sim::Time backward;  ///< first gradient kernel's start to the last one's end
+  sim::Time backward;  ///< from the start of the first gradient kernel to the end of the last
   sim::Time optimizer;
-  sim::Time end;  ///< of the optimizer, counted from the start
+  sim::Time end;  ///< the end of the optimizer, counted from the start
   KernelTimes times;
   train::MemoryNeed memory;
-  double flops = 0;  ///< of the step's kernels
+  double flops = 0;  ///< floating-point operations of the step's kernels
   std::size_t kernels = 0;
   std::uint64_t hbm_bytes = 0;
   std::uint64_t events = 0;
-  std::optional<sim::TraceRecorder> trace;  ///< where the job asks for one
+  std::optional<sim::TraceRecorder> trace;  ///< if the job asks for one
 
   /// `passes` times forward and backward, each like the one that was simulated, then the update.
   sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }
 };
 
-/// Why a step that needs so much memory is not simulated, if so, and what would help.
+/// Operations per second of products in the recipe's number format, at the clock of the data sheet: what
+/// MFU is counted against.
+double peak_flops(const gpu::GpuSpec& gpu, const train::Recipe& recipe);
+
+/// Fails if a step that needs this much memory is not simulated, and says what would help.
 sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, const train::Recipe& recipe,
                          bool ignore_memory);
 

@@ -12,21 +12,31 @@ namespace infold::train {
 
 namespace {
 
-std::vector<Bucket> ddp_buckets(const StepRequest& request) {
+/// Of the parameters of one axis; their buckets are behind those that there are already.
+void add_ddp_buckets(const StepRequest& request, Axis axis, std::vector<Bucket>& buckets) {
+  if (request.layout.ranks() > 1 && size_of(request.layout, axis) == 1) return;  // no other has them
   const std::vector<sim::Bytes> sizes = gradient_sizes(request.plan);
   std::vector<int> place(sizes.size());  // by parameter: in the order of readiness, from 1
   int count = 0;
   for (const GradientReady& r : request.plan.ready) place[static_cast<std::size_t>(r.parameter)] = ++count;
-  std::vector<Bucket> buckets;
-  Bucket open;
+  bool first = true;
+  Bucket open{.axis = axis};
   for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (request.plan.axis_of(static_cast<int>(i)) != axis) continue;
     open.parameters.push_back(static_cast<int>(i));
     open.bytes += sizes[i];
     open.gradients = std::max(open.gradients, place[i]);
-    if (i > 0 && open.bytes < (buckets.empty() ? request.sync.first_bucket : request.sync.bucket)) continue;
+    if (open.bytes < (first ? request.sync.first_bucket : request.sync.bucket)) continue;
     buckets.push_back(open);
-    open = {.gradients = open.gradients};  // those before it must be there, too
+    first = false;
+    open = {.gradients = open.gradients, .axis = axis};  // those before it must be there, too
   }
+  if (!open.parameters.empty()) buckets.push_back(open);
+}
+
+std::vector<Bucket> ddp_buckets(const StepRequest& request) {
+  std::vector<Bucket> buckets;
+  for (const Axis axis : {Axis::kReplica, Axis::kExpertReplica}) add_ddp_buckets(request, axis, buckets);
   return buckets;
 }
 
@@ -37,7 +47,7 @@ StepGraph write_ddp(const StepRequest& request) {
   if (request.sync.gradient_as_view) return write_buckets(request, buckets, /*copied=*/false);
   const Plan& plan = request.plan;
   const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
-  StepWriter w(plan, request.ranks);
+  StepWriter w(plan, request.layout);
   work::Graph& g = w.graph();
   std::vector<std::optional<work::OpId>> in(sizes.size());
   std::vector<std::optional<work::OpId>> marked(plan.ready.size() + 1);
@@ -47,7 +57,9 @@ StepGraph write_ddp(const StepRequest& request) {
     auto& m = marked[static_cast<std::size_t>(b.gradients)];
     if (request.overlap && !m) m = w.marker();
     reduced.push_back(w.reduce(b, request.overlap ? std::vector{*m} : std::vector<work::OpId>{}));
-    work::Copy copy{.buffer = std::get<work::Collective>(g[reduced.back()].what).buffer};
+    auto& collective = std::get<work::Collective>(g[reduced.back()].what);
+    collective.source = collective.target = collective.buffer;
+    work::Copy copy{.buffer = collective.buffer};
     for (const int p : b.parameters) {
       copy.tensor = plan.gradients[static_cast<std::size_t>(p)];
       copy.back = false;
@@ -64,8 +76,8 @@ StepGraph write_ddp(const StepRequest& request) {
   if (!request.overlap) {
     for (const work::OpId r : reduced) g[r].after = {step.backward_ended};
   }
-  for (const auto& [copy, collective] : back) {
-    g[copy].after = {step.backward_ended, collective};
+  for (const auto& [copy, reduction] : back) {
+    g[copy].after = {step.backward_ended, reduction};
     w.compute().ops.push_back(copy);
   }
   w.update_after({});

@@ -8,8 +8,8 @@ namespace infold::train {
 StepGraph write_horovod(const StepRequest& request) {
   const Plan& plan = request.plan;
   const std::vector<sim::Bytes> sizes = gradient_sizes(plan);
-  StepWriter w(plan, request.ranks);
-  work::Gather gather{.communicator = 0,
+  StepWriter w(plan, request.layout);
+  work::Gather gather{.communicator = w.replicas(Axis::kReplica),
                       .copies = StepWriter::kCopies,
                       .cycle = request.sync.cycle,
                       .most = request.sync.fusion,

@@ -8,7 +8,10 @@ StepGraph write_per_tensor(const StepRequest& request) {
   std::vector<Bucket> buckets;
   int count = 0;
   for (const GradientReady& r : request.plan.ready)
-    buckets.push_back({{r.parameter}, sizes[static_cast<std::size_t>(r.parameter)], ++count});
+    buckets.push_back({{r.parameter},
+                       sizes[static_cast<std::size_t>(r.parameter)],
+                       ++count,
+                       request.plan.axis_of(r.parameter)});
   return write_buckets(request, buckets, /*copied=*/false);
 }
 

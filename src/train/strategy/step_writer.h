@@ -1,11 +1,15 @@
 // What the data-parallel strategies have in common: one script for all ranks, whose compute runs the plan,
-// and one communicator of all.
+// and the communicator of those that hold the same parameters. Communication that the plan itself has is in
+// streams of its own.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "train/strategy/pass_writer.h"
 #include "train/strategy/strategies.h"
 
 namespace infold::train {
@@ -15,15 +19,18 @@ struct Bucket {
   std::vector<int> parameters = {};  ///< in their order within the bucket
   sim::Bytes bytes = {};
   int gradients = 0;  ///< that must be there before it may be reduced, in the order of Plan::ready
+  Axis axis = Axis::kReplica;
 };
 
 class StepWriter {
  public:
   /// Adds the plan's operations, in no stream yet.
-  StepWriter(const Plan& plan, int ranks);
+  StepWriter(const Plan& plan, const Layout& layout);
+  StepWriter(const StepWriter&) = delete;
+  StepWriter& operator=(const StepWriter&) = delete;
+  ~StepWriter() = default;
 
   work::Stream& compute() { return stream(0); }
-  work::Stream& communication() { return stream(1); }
   /// The stream of copies beside compute, and its number.
   static constexpr int kCopies = 2;
   static constexpr int kHost = 3;
@@ -32,10 +39,22 @@ class StepWriter {
   work::Graph& graph() & { return graph_; }
   work::Graph graph() && { return std::move(graph_); }
 
-  /// Forward and backward in the stream of compute. Behind each gradient come what `copy` says, and a marker
-  /// where `marked` has one; last the marker of backward's end, which is returned.
+  /// The communicator with this name, which is added with its stream when it is first asked for.
+  work::CommunicatorId communicator(const std::string& name, const std::vector<std::vector<int>>& groups);
+  /// That of the ranks that hold the same of a parameter.
+  work::CommunicatorId replicas(Axis axis);
+  /// A collective at the end of its communicator's stream.
+  work::OpId communicate(work::Collective what, std::string name, std::vector<work::OpId> after);
+
+  /// The same operation as one of the plan in a pass before the last, in no stream yet.
+  work::OpId again(int op, int pass);
+  /// Forward and backward in the streams that they belong to. In that of compute, behind each gradient come
+  /// what `copy` says, and a marker where `marked` has one; last the marker of backward's end, which is
+  /// returned.
   work::OpId run_passes(const std::vector<std::optional<work::OpId>>& copy,
                         const std::vector<std::optional<work::OpId>>& marked);
+  /// The op of the plan, in its stream.
+  void put(int op) { pass_.put(op); }
   /// A marker in no stream yet.
   work::OpId marker();
   /// The optimizer, when all of these have ended.
@@ -48,6 +67,11 @@ class StepWriter {
 
   const Plan& plan_;
   work::Graph graph_;
+  AxisStreams axes_;
+  PassWriter pass_;
+  Layout layout_;
+  std::map<std::string, work::CommunicatorId> communicators_;
+  int buckets_ = 0;
 };
 
 /// The step of a strategy whose buckets do not depend on time. `copied`: by one kernel each, beside compute.

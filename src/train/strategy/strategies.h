@@ -2,6 +2,7 @@
 // what waits for what, but nothing of machines or times.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/units.h"
@@ -13,15 +14,25 @@ namespace infold::train {
 
 struct StepRequest {
   const Plan& plan;
-  int ranks = 1;
+  Layout layout = {};
   SyncSpec sync;
-  bool overlap = true;  ///< false: nothing is reduced before backward has ended
+  /// False: nothing is reduced before backward has ended; where weights are gathered and gradients leave
+  /// block by block, compute waits for each.
+  bool overlap = true;
+  /// Passes of forward and backward that are written; the last is that of the plan's operations. Only
+  /// strategies that communicate in each pass write more than one.
+  int passes = 1;
 };
 
 /// A step as a graph. Its first operations are those of the plan, in that order.
 struct StepGraph {
   work::Graph graph;
   work::OpId backward_ended = 0;  ///< a marker: the last gradient is where communication finds it
+  /// A marker: the pass is over with all its communication, and a pass before it would be like this one.
+  /// None: passes before the last only compute.
+  std::optional<work::OpId> pass_ended = {};
+  /// A marker: the step is over, with communication behind the update. None: it is over with the update.
+  std::optional<work::OpId> step_ended = {};
 };
 
 StepGraph write_step(const StepRequest& request);
@@ -31,6 +42,8 @@ StepGraph write_ddp(const StepRequest& request);
 StepGraph write_horovod(const StepRequest& request);
 StepGraph write_tensorflow(const StepRequest& request);
 StepGraph write_per_tensor(const StepRequest& request);
+StepGraph write_zero(const StepRequest& request);
+StepGraph write_fsdp(const StepRequest& request);
 
 /// The plan alone, on one GPU.
 work::Graph write_alone(const Plan& plan);

@@ -13,16 +13,34 @@ namespace infold::train {
 
 using namespace sim::literals;
 
-enum class SyncKind : std::uint8_t { kDdp, kHorovod, kTensorflow, kPerTensor };
+enum class SyncKind : std::uint8_t { kDdp, kHorovod, kTensorflow, kPerTensor, kZero1, kZero2, kFsdp, kHsdp };
 inline constexpr std::array kSyncNames = {
     sim::Named{SyncKind::kDdp, "ddp", "PyTorch DDP: buckets in reverse order of parameters"},
     sim::Named{SyncKind::kHorovod, "horovod", "Horovod: what is ready is fused, every few milliseconds"},
     sim::Named{SyncKind::kTensorflow, "tensorflow",
                "TensorFlow MirroredStrategy: everything in one, after backward"},
     sim::Named{SyncKind::kPerTensor, "per-tensor", "each gradient by itself, as soon as it is there"},
+    sim::Named{
+        SyncKind::kZero1, "zero1",
+        "ZeRO-1, as Megatron-LM's distributed optimizer: each rank updates its shard of the parameters"},
+    sim::Named{SyncKind::kZero2, "zero2", "ZeRO-2: of gradients, too, each rank keeps its shard"},
+    sim::Named{SyncKind::kFsdp, "fsdp",
+               "PyTorch FSDP2: weights are shards, gathered block by block for forward and backward"},
+    sim::Named{SyncKind::kHsdp, "hsdp", "the same within groups of ranks, with all-reduces between groups"},
 };
 constexpr std::span<const sim::Named<SyncKind>> names_of(SyncKind) {
   return kSyncNames;
+}
+
+/// The type in which gradients are sent, where a strategy has the choice.
+enum class ReduceType : std::uint8_t { kFp32, kProducts };
+inline constexpr std::array kReduceTypeNames = {
+    sim::Named{ReduceType::kFp32, "fp32", "FSDP's mixed precision with fp32 sums, as torchtitan has it"},
+    sim::Named{ReduceType::kProducts, "products",
+               "the type of activations and products, as llm-foundry's PURE"},
+};
+constexpr std::span<const sim::Named<ReduceType>> names_of(ReduceType) {
+  return kReduceTypeNames;
 }
 
 struct SyncSpec {
@@ -34,10 +52,16 @@ struct SyncSpec {
   sim::Bytes fusion = 128_MiB;
   sim::Time cycle = sim::Time::us(1000);
   int packs = 1;
+  int bucket_elements = 0;
+  int shard = 8;
+  int forward_prefetch = 2;
+  int backward_prefetch = 1;
+  bool reshard = true;
+  ReduceType reduce_dtype = ReduceType::kFp32;
 
   template <class V>
   void visit(V& v) {
-    v.field("kind", kind, "who decides what is reduced when");
+    v.field("kind", kind, "what decides which gradients are reduced when");
     v.field("bucket", bucket, sim::between(1_B, 1024_GiB), "ddp: a bucket is full when it holds this much");
     v.field("first_bucket", first_bucket, sim::between(1_B, 1024_GiB), "ddp: the same for the first");
     v.field("gradient_as_view", gradient_as_view,
@@ -45,7 +69,17 @@ struct SyncSpec {
     v.field("fusion", fusion, sim::between(1_B, 1024_GiB), "horovod: gradients fused at once, at most");
     v.field("cycle", cycle, sim::between(sim::Time::us(1), sim::Time::us(10'000'000)),
             "horovod: time between looking for gradients");
-    v.field("packs", packs, sim::between(1, 1024), "tensorflow: so many reductions of equal size");
+    v.field("packs", packs, sim::between(1, 1024), "tensorflow: number of reductions of equal size");
+    v.field(
+        "bucket_elements", bucket_elements, sim::between(0, 2'000'000'000),
+        "zero1, zero2: a bucket is full when it holds so many; 0: 40 million, or a million for each rank");
+    v.field("shard", shard, sim::between(1, 1'000'000), "hsdp: ranks that share one copy of the parameters");
+    v.field("forward_prefetch", forward_prefetch, sim::between(0, 1'000'000),
+            "fsdp, hsdp: so many blocks are gathered ahead of the one that computes, in forward");
+    v.field("backward_prefetch", backward_prefetch, sim::between(0, 1'000'000), "the same in backward");
+    v.field("reshard", reshard,
+            "fsdp, hsdp: a block's weights are freed after forward and gathered again for backward");
+    v.field("reduce_dtype", reduce_dtype, "fsdp, hsdp: the type in which gradients are sent");
   }
 };
 

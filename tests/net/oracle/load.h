@@ -71,17 +71,17 @@ class Load {
     const int span = support::any_of(random_, {100, 1'000, 5'000});
     for (std::uint32_t id = 0; id < flows_.size(); ++id) {
       Flow& f = flows_[id];
-      f.first.flow = id;
-      f.first.destination = static_cast<NodeId>(support::pick(random_, 0, targets - 1));
-      f.first.source =
-          static_cast<NodeId>((f.first.destination + support::pick(random_, 1, gpus - 1)) % gpus);
-      f.first.kind = random_.below(5) == 0 ? PacketKind::kSignal : PacketKind::kWrite;
-      f.first.spread = static_cast<std::uint16_t>(random_.next());
+      f.first.set_flow(id);
+      f.first.set_destination(static_cast<NodeId>(support::pick(random_, 0, targets - 1)));
+      f.first.set_source(
+          static_cast<NodeId>((f.first.destination() + support::pick(random_, 1, gpus - 1)) % gpus));
+      f.first.set_kind(random_.below(5) == 0 ? PacketKind::kSignal : PacketKind::kWrite);
+      f.first.set_spread(static_cast<std::uint16_t>(random_.next()));
       f.sender = static_cast<std::uint32_t>(random_.below(100));
       f.echoes = random_.below(3) == 0;
       sim::Time when = sim::Time::ns(support::pick(random_, 0, span));
       for (int pieces = support::pick(random_, 1, 25); pieces > 0; --pieces) {
-        const bool flag = f.first.kind == PacketKind::kSignal;
+        const bool flag = f.first.kind() == PacketKind::kSignal;
         const std::int64_t bytes = flag ? kFlagBytes : piece(payload, most);
         f.pieces.push_back({when, static_cast<std::uint16_t>(bytes),
                             static_cast<std::uint16_t>(flag ? 1 : (bytes + payload - 1) / payload)});
@@ -101,25 +101,17 @@ class Load {
 
   /// A packet is at its destination at packet.arrives, now or later. Returns from when on it needs no room.
   sim::Time arrives(World& world, const Packet& p) {
-    deliveries.push_back({p.arrives, p.destination, p.kind, p.flow, p.offset, p.payload});
-    Flow& flow = flows_[p.flow];
-    if (p.kind == PacketKind::kAck) {
+    const std::uint32_t bytes = p.kind() == PacketKind::kAck ? p.acknowledged() : p.offset();
+    deliveries.push_back({p.arrives, p.destination(), p.kind(), p.flow(), bytes, p.payload()});
+    Flow& flow = flows_[p.flow()];
+    if (p.kind() == PacketKind::kAck) {
       if (flow.echoes && flow.planned < flow.pieces.size()) send_at(world, flow, p.arrives);
-    } else if (p.kind == PacketKind::kWrite) {
-      Packet ack;
-      ack.kind = PacketKind::kAck;
-      ack.flow = p.flow;
-      ack.offset = p.offset;
-      ack.packets = p.packets;
-      ack.source = p.destination;
-      ack.destination = p.source;
-      ack.spread = p.spread;
-      ack.arrives = mine(p.arrives, flow, false);
-      world.send_ack(ack);
+    } else if (p.kind() == PacketKind::kWrite) {
+      world.send_ack(Packet::ack(p, mine(p.arrives, flow, false)));
     }
-    const std::int64_t hold = hold_[p.destination];
+    const std::int64_t hold = hold_[p.destination()];
     if (hold == 0) return p.arrives;
-    return p.arrives + sim::Time::ps(static_cast<std::int64_t>(sim::mix(p.flow * 7'919ULL + p.offset) %
+    return p.arrives + sim::Time::ps(static_cast<std::int64_t>(sim::mix(p.flow() * 7'919ULL + bytes) %
                                                                static_cast<std::uint64_t>(hold)));
   }
 
@@ -163,7 +155,7 @@ class Load {
   /// The next picosecond after `from` that belongs to this flow, for what it sends or for its
   /// acknowledgements.
   static sim::Time mine(sim::Time from, const Flow& flow, bool sends) {
-    const std::int64_t remainder = flow.first.flow + (sends ? std::int64_t{kMostFlows} : 0);
+    const std::int64_t remainder = flow.first.flow() + (sends ? std::int64_t{kMostFlows} : 0);
     const std::int64_t rounds = (from.count_ps() - remainder + kGrain) / kGrain;
     return sim::Time::ps(std::max<std::int64_t>(rounds, 0) * kGrain + remainder);
   }
@@ -174,9 +166,9 @@ class Load {
   static void send_next(World& world, Flow& flow) {
     const Piece& piece = flow.pieces[flow.sent++];
     Packet p = flow.first;
-    p.payload = piece.bytes;
-    p.packets = piece.packets;
-    p.offset = flow.bytes;
+    p.set_payload(piece.bytes);
+    p.set_packets(piece.packets);
+    p.set_offset(flow.bytes);
     p.arrives = world.now();
     flow.bytes += piece.bytes;
     world.send(p, flow.sender);

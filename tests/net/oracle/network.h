@@ -50,32 +50,33 @@ class ReferenceNetwork {
     }
   }
 
-  /// A packet of the GPU packet.source is there now.
+  /// A packet of the GPU packet.source() is there now.
   void send(Packet packet, int sender) { queue_own(packet, sender % kSenderTurns); }
   /// The same for an acknowledgement that is there at packet.arrives, now or later.
   void send_ack(Packet packet) {
     if (packet.arrives <= clock_.now()) return queue_own(packet, kAckTurn);
     clock_.at(packet.arrives, Phase::kArrive, [this, packet] { queue_own(packet, kAckTurn); });
   }
-  /// A packet of the GPU packet.source, there now, for the unit at the other end of its lane packet.spread.
+  /// A packet of the GPU packet.source(), there now, for the unit at the other end of its lane
+  /// packet.spread().
   void send_to_unit(Packet packet, int sender) {
     std::vector<Output*> lanes;
     for (const auto& out : outputs_) {
-      if (out->plan.from == packet.source) lanes.push_back(out.get());
+      if (out->plan.from == packet.source()) lanes.push_back(out.get());
     }
-    Output& lane = *lanes[packet.spread % lanes.size()];
-    packet.destination = lane.plan.to;
+    Output& lane = *lanes[packet.spread() % lanes.size()];
+    packet.set_destination(lane.plan.to);
     queue_at({packet}, lane, 0, sender % kSenderTurns);
   }
   /// A packet of a unit for the chip at the far end of that link, there at packet.arrives, now or later.
   void unit_send(Packet packet, LinkId link) {
     Output& out = *outputs_[link];
-    packet.destination = out.plan.to;
+    packet.set_destination(out.plan.to);
     clock_.at(packet.arrives, Phase::kArrive, [this, packet, &out] {
       queue_at({packet}, out, 0, plan_.unit_input[index_of(out.plan.from)]);
     });
   }
-  /// The same for the GPU packet.destination, wherever it is.
+  /// The same for the GPU packet.destination(), wherever it is.
   void unit_send_routed(const Packet& packet, NodeId chip) {
     clock_.at(packet.arrives, Phase::kArrive,
               [this, packet, chip] { queue({packet}, chip, plan_.unit_input[index_of(chip)]); });
@@ -83,7 +84,7 @@ class ReferenceNetwork {
   /// A packet that a unit was handed by that link needs no room from `at` on, now or later.
   void release(const Packet& packet, LinkId link, sim::Time at) {
     Output& in = *outputs_[link];
-    in.buffers[static_cast<std::size_t>(packet.channel)]->leaves(in.plan.bytes_of(packet), at);
+    in.buffers[static_cast<std::size_t>(packet.channel())]->leaves(in.plan.bytes_of(packet), at);
   }
   bool quiet() const {
     return std::ranges::all_of(outputs_, [](const auto& o) {
@@ -94,25 +95,25 @@ class ReferenceNetwork {
  private:
   /// Packet by packet, what is sent as several packets is cut up.
   void queue_own(Packet packet, int input) {
-    std::int64_t left = bursts_ ? 0 : packet.payload;
-    if (!bursts_ && packet.packets > 1) {
-      for (; left > 0; left -= packet.payload) {
-        packet.packets = 1;
-        packet.payload = static_cast<std::uint16_t>(std::min(left, plan_.payload));
-        queue({packet}, packet.source, input);
-        packet.offset += packet.payload;
+    std::int64_t left = bursts_ ? 0 : packet.payload();
+    if (!bursts_ && packet.packets() > 1) {
+      for (; left > 0; left -= packet.payload()) {
+        packet.set_packets(1);
+        packet.set_payload(static_cast<std::uint16_t>(std::min(left, plan_.payload)));
+        queue({packet}, packet.source(), input);
+        packet.set_offset(packet.offset() + packet.payload());
       }
       return;
     }
-    queue({packet}, packet.source, input);
+    queue({packet}, packet.source(), input);
   }
   void queue(const Output::Waiting& waiting, NodeId at, int input) {
     const Packet& p = waiting.packet;
-    queue_at(waiting, *outputs_[routes_.next(at, p.destination, p.spread)],
-             routes_.hop(at, p.destination).layer, input);
+    queue_at(waiting, *outputs_[routes_.next(at, p.destination(), p.spread())],
+             routes_.hop(at, p.destination()).layer, input);
   }
   void queue_at(const Output::Waiting& waiting, Output& out, int layer, int input) {
-    out.queue(waiting, static_cast<int>(class_of(waiting.packet.kind)) * plan_.layers + layer, input);
+    out.queue(waiting, static_cast<int>(class_of(waiting.packet.kind())) * plan_.layers + layer, input);
     decide(out.plan.from);
   }
 
@@ -152,7 +153,7 @@ class ReferenceNetwork {
     Packet packet = waiting.packet;
     const sim::Bytes wire = out.plan.bytes_of(packet);
     const Wire::Slot slot =
-        out.wire.send(wire, clock_.now(), packet.packets > 1 && !out.slips(channel), waiting.tail);
+        out.wire.send(wire, clock_.now(), packet.packets() > 1 && !out.slips(channel), waiting.tail);
     out.last_sent = clock_.now();
     decide_at(out.plan.from, out.wire.busy_until());
     decide_at(out.plan.from, out.wire.slip_from());
@@ -163,11 +164,11 @@ class ReferenceNetwork {
       decide_at(out.plan.from, slot.end);
     } else if (out.plan.from >= plan_.gpus) {
       units[index_of(out.plan.from)].departed(packet, slot.end);
-    } else if (class_of(packet.kind) != PacketClass::kControl && ports[packet.source].departed) {
-      ports[packet.source].departed(packet);
+    } else if (class_of(packet.kind()) != PacketClass::kControl && ports[packet.source()].departed) {
+      ports[packet.source()].departed(packet);
     }
     const sim::Time on_the_way = out.plan.latency + out.plan.chip_latency;
-    if (packet.destination != out.plan.to) {
+    if (packet.destination() != out.plan.to) {
       // Cut-through: the head goes on before the tail is in.
       clock_.at(slot.start + on_the_way, Phase::kArrive,
                 [this, &out, packet, channel, tail = slot.end + on_the_way] {
@@ -176,23 +177,23 @@ class ReferenceNetwork {
       return;
     }
     packet.arrives = slot.end + on_the_way;
-    packet.channel = static_cast<std::uint8_t>(channel) & 0xfU;
-    if (class_of(packet.kind) != PacketClass::kControl) {
+    packet.set_channel(static_cast<std::uint8_t>(channel));
+    if (class_of(packet.kind()) != PacketClass::kControl) {
       // What slipped into a burst is handed over behind it.
       packet.arrives = out.last_handed = sim::max(packet.arrives, out.last_handed);
     }
     clock_.at(packet.arrives, Phase::kArrive, [this, &out, packet] { hand_over(out, packet); });
   }
   void hand_over(Output& out, const Packet& packet) {
-    const bool control = class_of(packet.kind) == PacketClass::kControl;
-    Buffer& buffer = *out.buffers[packet.channel];
+    const bool control = class_of(packet.kind()) == PacketClass::kControl;
+    Buffer& buffer = *out.buffers[packet.channel()];
     const sim::Bytes wire = out.plan.bytes_of(packet);
-    if (packet.destination >= plan_.gpus) {
-      units[index_of(packet.destination)].arrived(packet, static_cast<LinkId>(out.plan.id));
+    if (packet.destination() >= plan_.gpus) {
+      units[index_of(packet.destination())].arrived(packet, static_cast<LinkId>(out.plan.id));
       if (control) buffer.leaves(wire, clock_.now());
       return;
     }
-    const sim::Time free = ports[packet.destination].arrived(packet);
+    const sim::Time free = ports[packet.destination()].arrived(packet);
     buffer.ends(wire, control ? clock_.now() : free);
   }
 

@@ -41,9 +41,9 @@ struct LinkPlan {
 
   sim::Bytes bytes_of(const Packet& p) const {
     sim::Bytes each = header;
-    if (p.kind == PacketKind::kAck || p.kind == PacketKind::kUnitAck) each = ack;
-    if (p.kind == PacketKind::kLoadReduce || p.kind == PacketKind::kReminder) each = request;
-    return each * p.packets + sim::Bytes{p.payload};
+    if (p.kind() == PacketKind::kAck || p.kind() == PacketKind::kUnitAck) each = ack;
+    if (p.kind() == PacketKind::kLoadReduce || p.kind() == PacketKind::kReminder) each = request;
+    return each * p.packets() + sim::Bytes{p.payload()};
   }
 };
 

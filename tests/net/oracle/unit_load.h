@@ -66,19 +66,19 @@ class UnitLoad {
     }
   }
 
-  /// A packet is at GPU packet.destination at packet.arrives, now or later. Returns from when on it needs no
-  /// room.
+  /// A packet is at GPU packet.destination() at packet.arrives, now or later. Returns from when on it needs
+  /// no room.
   sim::Time at_gpu(World& world, const Packet& p) {
-    note(p.arrives, p.destination, p);
-    const Neighbour back{p.destination, 0, p.spread};
-    const auto number = static_cast<std::int64_t>(p.offset);
-    if (p.kind == PacketKind::kLoadReduce) {
-      const Packet reply = packet_of(PacketKind::kReply, p.flow, p.offset % kMostPieces);
+    note(p.arrives, p.destination(), p);
+    const Neighbour back{p.destination(), 0, p.spread()};
+    const auto number = static_cast<std::int64_t>(p.offset());
+    if (p.kind() == PacketKind::kLoadReduce) {
+      const Packet reply = packet_of(PacketKind::kReply, p.flow(), p.offset() % kMostPieces);
       from_gpu(world, reply, back, mine(p.arrives, 1'536 + number));
-    } else if (p.values == kAnswer) {
+    } else if (p.values() == kAnswer) {
       Packet ack = p;
-      ack.kind = PacketKind::kUnitAck;
-      ack.payload = 0;
+      ack.set_kind(PacketKind::kUnitAck);
+      ack.set_payload(0);
       from_gpu(world, ack, back, mine(p.arrives, 1'100 + number));
     }
     return p.arrives + hold(p);
@@ -86,31 +86,31 @@ class UnitLoad {
 
   /// A whole packet that is not control is at a unit now.
   void at_unit(World& world, const Packet& p, LinkId in) {
-    note(world.now(), p.destination, p);
-    const NodeId chip = p.destination;
+    note(world.now(), p.destination(), p);
+    const NodeId chip = p.destination();
     Unit& unit = units_[index_of(chip)];
     if (unit.arrived.empty()) world.at(world.now(), [this, &world, chip] { act(world, chip); });
     unit.arrived.push_back({p, in});
   }
   /// A control packet is at a unit at packet.arrives, now or later.
   void expect(World& world, const Packet& p) {
-    note(p.arrives, p.destination, p);
-    auto& gathers = units_[index_of(p.destination)].gathers;
-    const auto found = gathers.find(p.offset);
+    note(p.arrives, p.destination(), p);
+    auto& gathers = units_[index_of(p.destination())].gathers;
+    const auto found = gathers.find(p.offset());
     if (found == gathers.end()) return;
     Gather& g = found->second;
     g.latest = sim::max(g.latest, p.arrives);
     if (--g.left > 0) return;
-    Packet ack = packet_of(PacketKind::kUnitAck, p.flow, p.offset % kMostPieces);
-    ack.arrives = mine(g.latest + latency_, 1'024 + static_cast<std::int64_t>(p.offset));
+    Packet ack = packet_of(PacketKind::kUnitAck, p.flow(), p.offset() % kMostPieces);
+    ack.arrives = mine(g.latest + latency_, 1'024 + static_cast<std::int64_t>(p.offset()));
     const LinkId back = g.back;
     gathers.erase(found);
     send(world, ack, back);
   }
   void departed(World& world, NodeId chip, const Packet& p, sim::Time end) {
     note(end, chip, p);
-    if (p.source == kNoSlot) return;
-    Slot& slot = units_[index_of(chip)].slots[index_of(p.source)];
+    if (p.ticket() == kNoSlot) return;
+    Slot& slot = units_[index_of(chip)].slots[p.ticket()];
     slot.end = sim::max(slot.end, end);
     if (--slot.copies == 0) world.release(slot.held.packet, slot.held.in, slot.end);
   }
@@ -120,7 +120,7 @@ class UnitLoad {
  private:
   static constexpr int kMostFlows = 12;
   static constexpr std::uint32_t kMostPieces = 32;
-  static constexpr NodeId kNoSlot = 0xff'ffff;
+  static constexpr std::uint16_t kNoSlot = 0xffff;
   static constexpr ValuesId kAnswer = 1;  ///< in Packet::values: the unit wants to know when it has arrived
   enum class What { kSum, kMulticast, kPull };
   static constexpr std::array kFirstKind = {PacketKind::kReduceWrite, PacketKind::kMulticastWrite,
@@ -162,24 +162,24 @@ class UnitLoad {
 
   const SwitchNeighbours& of(NodeId chip) const { return chips_[index_of(chip)]; }
   void note(sim::Time at, NodeId where, const Packet& p) {
-    deliveries.push_back({at, where, p.kind, p.flow, p.offset, p.payload});
+    deliveries.push_back({at, where, p.kind(), p.flow(), p.offset(), p.payload()});
   }
   Packet packet_of(PacketKind kind, std::uint32_t flow, std::uint32_t piece) const {
     Packet p;
-    p.kind = kind;
-    p.flow = flow;
-    p.offset = flow * kMostPieces + piece;
-    p.packets = flows_[flow].pieces[piece].packets;
+    p.set_kind(kind);
+    p.set_flow(flow);
+    p.set_offset(flow * kMostPieces + piece);
+    p.set_packets(flows_[flow].pieces[piece].packets);
     if (kind == PacketKind::kLoadReduce) {
-      p.packets = 1;
+      p.set_packets(1);
     } else if (kind != PacketKind::kUnitAck) {
-      p.payload = flows_[flow].pieces[piece].bytes;
+      p.set_payload(flows_[flow].pieces[piece].bytes);
     }
-    p.source = kNoSlot;
+    p.set_ticket(kNoSlot);
     return p;
   }
   sim::Time hold(const Packet& p) const {
-    const std::uint64_t any = sim::mix(p.offset * 31ULL + static_cast<std::uint64_t>(p.kind));
+    const std::uint64_t any = sim::mix(p.offset() * 31ULL + static_cast<std::uint64_t>(p.kind()));
     return sim::Time::ps(static_cast<std::int64_t>(any % static_cast<std::uint64_t>(most_hold_)));
   }
   /// The next picosecond after `from` with that remainder.
@@ -188,12 +188,12 @@ class UnitLoad {
     return sim::Time::ps(std::max<std::int64_t>(rounds, 0) * Load::kGrain + remainder);
   }
   static void from_gpu(World& world, Packet p, const Neighbour& gpu, sim::Time when) {
-    p.source = gpu.node;
-    p.spread = gpu.lane;
-    world.at(when, [&world, p] { world.send_to_unit(p, p.offset % 70); });
+    p.set_source(gpu.node);
+    p.set_spread(gpu.lane);
+    world.at(when, [&world, p] { world.send_to_unit(p, p.offset() % 70); });
   }
   static void send(World& world, Packet p, LinkId out, std::uint16_t lane = 0) {
-    p.spread = lane;
+    p.set_spread(lane);
     world.unit_send(p, out);
   }
 
@@ -201,19 +201,19 @@ class UnitLoad {
   void act(World& world, NodeId chip) {
     std::vector<Held> arrived = std::exchange(units_[index_of(chip)].arrived, {});
     std::ranges::sort(arrived, {}, [](const Held& h) {
-      return std::tuple{std::uint32_t{h.packet.offset}, PacketKind{h.packet.kind}, h.in};
+      return std::tuple{std::uint32_t{h.packet.offset()}, PacketKind{h.packet.kind()}, h.in};
     });
     for (const Held& h : arrived) act(world, chip, h);
   }
   void act(World& world, NodeId chip, const Held& h) {
-    const Flow& f = flows_[h.packet.flow];
-    switch (h.packet.kind) {
+    const Flow& f = flows_[h.packet.flow()];
+    switch (h.packet.kind()) {
       case PacketKind::kReduceWrite:
         return chip == f.chip ? contribution(world, chip, h) : to_home(world, chip, h);
       case PacketKind::kReply:
         return contribution(world, chip, h);
       case PacketKind::kLoadReduce: {
-        units_[index_of(chip)].asked[h.packet.offset] = h.in ^ 1U;
+        units_[index_of(chip)].asked[h.packet.offset()] = h.in ^ 1U;
         return copy(world, chip, h, f.members, 0);
       }
       default:
@@ -224,45 +224,45 @@ class UnitLoad {
   /// Adds it up; it leaves its buffer when the unit is ready to take it. The sum goes to all members, to who
   /// asked for it, or to the switch above.
   void contribution(World& world, NodeId chip, const Held& h) {
-    const Flow& f = flows_[h.packet.flow];
+    const Flow& f = flows_[h.packet.flow()];
     Unit& unit = units_[index_of(chip)];
     const sim::Time taken = world.now() + hold(h.packet);
-    if (h.packet.offset % 2 == 0) {
+    if (h.packet.offset() % 2 == 0) {
       world.release(h.packet, h.in, taken);
     } else {
       world.at(taken, [&world, h] { world.release(h.packet, h.in, world.now()); });
     }
-    const std::uint32_t piece = h.packet.offset % kMostPieces;
-    if (h.packet.kind == PacketKind::kReduceWrite) {
-      Packet ack = packet_of(PacketKind::kUnitAck, h.packet.flow, piece);
-      ack.arrives = mine(taken + latency_, static_cast<std::int64_t>(h.packet.offset));
+    const std::uint32_t piece = h.packet.offset() % kMostPieces;
+    if (h.packet.kind() == PacketKind::kReduceWrite) {
+      Packet ack = packet_of(PacketKind::kUnitAck, h.packet.flow(), piece);
+      ack.arrives = mine(taken + latency_, static_cast<std::int64_t>(h.packet.offset()));
       send(world, ack, h.in ^ 1U);
     }
-    if (++unit.summed[h.packet.offset] < f.members.size()) return;
-    Packet sum = packet_of(PacketKind::kResult, h.packet.flow, piece);
+    if (++unit.summed[h.packet.offset()] < f.members.size()) return;
+    Packet sum = packet_of(PacketKind::kResult, h.packet.flow(), piece);
     sum.arrives = world.now() + latency_;
-    if (h.packet.kind == PacketKind::kReply) return send(world, sum, unit.asked.at(h.packet.offset));
+    if (h.packet.kind() == PacketKind::kReply) return send(world, sum, unit.asked.at(h.packet.offset()));
     if (f.rises) {
-      sum.kind = PacketKind::kReduceWrite;
+      sum.set_kind(PacketKind::kReduceWrite);
       return send(world, sum, of(chip).above[piece % of(chip).above.size()].out);
     }
     for (const Neighbour& n : f.members) send(world, sum, n.out, n.lane);
   }
   /// What came up goes to a GPU somewhere.
   void to_home(World& world, NodeId chip, const Held& h) {
-    Packet p = packet_of(PacketKind::kPartial, h.packet.flow, h.packet.offset % kMostPieces);
-    p.destination = static_cast<NodeId>(sim::mix(h.packet.offset) % static_cast<std::uint64_t>(gpus_));
-    p.spread = static_cast<std::uint16_t>(sim::mix(h.packet.offset + 5));
+    Packet p = packet_of(PacketKind::kPartial, h.packet.flow(), h.packet.offset() % kMostPieces);
+    p.set_destination(static_cast<NodeId>(sim::mix(h.packet.offset()) % static_cast<std::uint64_t>(gpus_)));
+    p.set_spread(static_cast<std::uint16_t>(sim::mix(h.packet.offset() + 5)));
     p.arrives = world.now() + latency_;
-    p.source = keep(chip, h, 1);
+    p.set_ticket(keep(chip, h, 1));
     world.unit_send_routed(p, chip);
   }
   void multicast(World& world, NodeId chip, const Held& h) {
-    const Flow& f = flows_[h.packet.flow];
+    const Flow& f = flows_[h.packet.flow()];
     if (chip == f.chip) {
-      units_[index_of(chip)].gathers[h.packet.offset] = {f.members.size(), h.in ^ 1U, {}};
+      units_[index_of(chip)].gathers[h.packet.offset()] = {f.members.size(), h.in ^ 1U, {}};
       std::vector<Neighbour> to = f.members;
-      if (f.rises) to.push_back(of(chip).above[h.packet.offset % of(chip).above.size()]);
+      if (f.rises) to.push_back(of(chip).above[h.packet.offset() % of(chip).above.size()]);
       return copy(world, chip, h, to, kAnswer);
     }
     std::vector<Neighbour> to = of(chip).gpus;
@@ -272,16 +272,16 @@ class UnitLoad {
     copy(world, chip, h, to, kAnswer);
   }
   void copy(World& world, NodeId chip, const Held& h, const std::vector<Neighbour>& to, ValuesId values) {
-    Packet p = packet_of(h.packet.kind, h.packet.flow, h.packet.offset % kMostPieces);
-    p.values = values;
+    Packet p = packet_of(h.packet.kind(), h.packet.flow(), h.packet.offset() % kMostPieces);
+    p.set_values(values);
     p.arrives = world.now() + latency_;
-    p.source = keep(chip, h, static_cast<int>(to.size()));
+    p.set_ticket(keep(chip, h, static_cast<int>(to.size())));
     for (const Neighbour& n : to) send(world, p, n.out, n.lane);
   }
-  NodeId keep(NodeId chip, const Held& h, int copies) {
+  std::uint16_t keep(NodeId chip, const Held& h, int copies) {
     auto& slots = units_[index_of(chip)].slots;
     slots.push_back({h, copies, {}});
-    return static_cast<NodeId>(slots.size() - 1);
+    return static_cast<std::uint16_t>(slots.size() - 1);
   }
 
   sim::Random random_;

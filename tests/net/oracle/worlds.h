@@ -25,7 +25,7 @@ struct Loads {
     if (units) units->begin(world);
   }
   sim::Time at_gpu(World& world, const Packet& p) {
-    return p.kind < PacketKind::kReduceWrite ? plain.arrives(world, p) : units->at_gpu(world, p);
+    return p.kind() < PacketKind::kReduceWrite ? plain.arrives(world, p) : units->at_gpu(world, p);
   }
   /// By time and place, whatever the order in which they were told.
   std::vector<Delivery> sorted() const {
@@ -48,7 +48,7 @@ class ReferenceWorld final : public World {
     for (NodeId chip = machine.blueprint.gpus; chip < machine.blueprint.nodes(); ++chip) {
       UnitPorts& unit = network_.units[index_of(chip)];
       unit.arrived = [this](const Packet& p, LinkId in) {
-        if (class_of(p.kind) == PacketClass::kControl) return loads_.units->expect(*this, p);
+        if (class_of(p.kind()) == PacketClass::kControl) return loads_.units->expect(*this, p);
         loads_.units->at_unit(*this, p, in);
       };
       unit.departed = [this, chip](const Packet& p, sim::Time end) {
@@ -114,7 +114,7 @@ class FastWorld final : public World {
   }
   void unit_send(const Packet& packet, LinkId out) override {
     Packet p = packet;
-    p.destination = network_.links()[out]->to();
+    p.set_destination(network_.links()[out]->to());
     network_.unit_send(p, out);
   }
   void unit_send_routed(const Packet& packet, NodeId chip) override {
@@ -143,14 +143,14 @@ class FastWorld final : public World {
     }
     void expect(const Packet& packet) override { world.loads_.at_gpu(world, packet); }
     bool expect_data(const Packet& packet) override {
-      if (world.take_in_ == TakeIn::kPrompt || packet.flow % 4 == 0) return false;
-      if (packet.kind != PacketKind::kWrite) return false;
-      free[{packet.flow, packet.offset}] = world.loads_.at_gpu(world, packet);  // acks are sent ahead
+      if (world.take_in_ == TakeIn::kPrompt || packet.flow() % 4 == 0) return false;
+      if (packet.kind() != PacketKind::kWrite) return false;
+      free[{packet.flow(), packet.offset()}] = world.loads_.at_gpu(world, packet);  // acks are sent ahead
       return true;
     }
     sim::Time take_in(const Packet& packet) override {
       EXPECT_LE(packet.arrives, world.now());
-      return free.extract({packet.flow, packet.offset}).mapped();
+      return free.extract({packet.flow(), packet.offset()}).mapped();
     }
     void departed(const Packet&) override {}
 

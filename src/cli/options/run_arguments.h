@@ -1,0 +1,22 @@
+// What commands that simulate have in common, as typed: what is assumed and changed, and what is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options/what_if.h"
+#include "cli/page.h"
+#include "cli/trace_file.h"
+
+namespace infold::cli {
+
+struct RunArguments {
+  bool json = false;
+  bool no_timing = false;
+  std::vector<std::string> sets;
+  WhatIf what_if;
+  PageArguments page;
+  TraceArguments trace;
+};
+
+}  // namespace infold::cli

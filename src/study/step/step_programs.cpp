@@ -1,0 +1,153 @@
+// Choosing and compiling, once per collective, size and kind of group.
+#include "study/step/step_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "coll/program/fold.h"
+#include "coll/tune/engine_tuning.h"
+#include "work/communications.h"
+
+namespace infold::study {
+
+namespace {
+
+/// On planes of switches every group of GPUs is like every other of its size, so one program does for all.
+bool all_groups_alike(const CollectiveJob& job) {
+  return job.system->machine.fabric.topology == net::Topology::kSwitchPlanes;
+}
+
+/// The one that was asked for, if it offers the collective, or the first that does.
+const coll::Algorithm* algorithm_for(const coll::Algorithm* asked, coll::Collective what) {
+  if (asked == nullptr || asked->offers(what)) return asked;
+  const auto other = std::ranges::find_if(
+      coll::algorithms(), [&](const coll::Algorithm& a) { return !a.in_network && a.offers(what); });
+  return other == coll::algorithms().end() ? asked : &*other;
+}
+
+}  // namespace
+
+std::vector<PlannedCommunication> communications_of(const work::Graph& graph) {
+  std::vector<PlannedCommunication> all;
+  for (const work::Operation& op : graph.operations) {
+    const work::CommunicatorId c = work::communicator_of(op);
+    if (c < 0) continue;
+    for (const auto& members : graph.communicators[static_cast<std::size_t>(c)].groups) {
+      if (const auto* g = std::get_if<work::Gather>(&op.what)) {
+        sim::Bytes least = sim::Bytes{INT64_MAX};
+        sim::Bytes sum;
+        for (const work::Gather::Part& p : g->parts) {
+          sum += p.bytes;
+          least = sim::min(least, p.bytes);
+        }
+        sim::Bytes most = sim::min(sum, g->most);
+        for (const work::Gather::Part& p : g->parts) most = sim::max(most, p.bytes);
+        const work::Operation reduction{.what = work::Collective{.communicator = c}};
+        if (!g->parts.empty()) {
+          all.push_back({reduction, least, members});
+          all.push_back({reduction, most, members});
+        }
+      } else {
+        all.push_back({op, graph.buffers[static_cast<std::size_t>(work::buffer_of(op))].bytes, members});
+      }
+    }
+  }
+  return all;
+}
+
+StepPrograms::Key StepPrograms::key_of(const work::Operation& op, sim::Bytes bytes,
+                                       const std::vector<int>& members) const {
+  const auto* t = std::get_if<work::Transfer>(&op.what);
+  const coll::Collective what =
+      t != nullptr ? coll::Collective::kSend : std::get<work::Collective>(op.what).what;
+  const int root = t != nullptr ? t->from : std::get<work::Collective>(op.what).root;
+  if (!all_groups_alike(job_)) return {what, root, bytes.count(), members};
+  std::vector<int> first(members.size());
+  std::iota(first.begin(), first.end(), 0);
+  return {what, root, bytes.count(), std::move(first)};
+}
+
+CollectiveJob StepPrograms::job_for(const Key& key) const {
+  CollectiveJob job = job_;
+  job.collective = std::get<0>(key);
+  job.root = std::get<1>(key);
+  job.bytes = sim::Bytes{std::get<2>(key)};
+  job.members = std::get<3>(key);
+  job.gpus = static_cast<int>(job.members.size());
+  if (job.program != nullptr &&
+      (job.program->program.collective != job.collective || job.program->program.ranks != job.gpus)) {
+    job.program = nullptr;  // a user's program is for one collective; the others are left to a library's
+    job.algorithm = coll::find_algorithm("ring");
+  }
+  job.algorithm = algorithm_for(job.algorithm, job.collective);
+  return job;
+}
+
+sim::Status StepPrograms::prepare(const work::Operation& op, sim::Bytes bytes,
+                                  const std::vector<int>& members) {
+  const Key key = key_of(op, bytes, members);
+  if (entries_.contains(key)) return {};
+  CollectiveJob job = job_for(key);
+  const auto offers = offers_of(job, job.algorithm, protocol_);
+  if (offers.empty()) {
+    if (auto ok = coll::check_protocol(job.engine, protocol_.value_or(coll::Protocol::kSimple)); !ok)
+      return ok;
+    return sim::fail(fmt::format("{} cannot {} with the protocol {}",
+                                 job.program != nullptr     ? job.program->name
+                                 : job.algorithm == nullptr ? "no algorithm"
+                                                            : job.algorithm->name,
+                                 coll::reduces(job.collective) ? "reduce" : "communicate",
+                                 protocol_ ? sim::name_of(*protocol_) : "auto"));
+  }
+  // What can be said against a request depends on its protocol by little; the offer that is taken is asked
+  // again.
+  job.algorithm = offers.front().algorithm;
+  job.protocol = offers.front().protocol;
+  if (auto ok = check_request(job); !ok) return ok;
+  const Choice choice = choose(job, offers, keep_going_);
+  job.algorithm = choice.algorithm;
+  job.protocol = choice.protocol;
+  auto prepared = study::prepare(job);
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  entries_.emplace(key, std::make_unique<Entry>(Entry{choice, prepared->program()}));
+  return {};
+}
+
+sim::Status StepPrograms::prepare(const work::Graph& graph) {
+  for (const PlannedCommunication& c : communications_of(graph)) {
+    auto prepared = prepare(c.op, c.bytes, c.members);
+    if (keep_going_ && !keep_going_()) return sim::interrupted();
+    if (!prepared) return prepared;
+  }
+  return {};
+}
+
+const StepPrograms::Entry& StepPrograms::at(const work::Graph& graph, int rank, work::OpId op) const {
+  return at(graph[op], graph.buffers[static_cast<std::size_t>(work::buffer_of(graph[op]))].bytes,
+            work::group_of(graph, work::communicator_of(graph[op]), rank));
+}
+
+bool StepPrograms::fold(int ranks) {
+  std::vector<int> first(static_cast<std::size_t>(ranks));
+  std::iota(first.begin(), first.end(), 0);
+  std::map<Key, std::unique_ptr<Entry>> entries;
+  for (const auto& [key, entry] : entries_) {
+    CollectiveJob job = job_for(key);
+    job.algorithm = entry->choice.algorithm;
+    job.protocol = entry->choice.protocol;
+    job.even_shares = true;
+    const auto prepared = study::prepare(job);
+    if (!prepared) return false;
+    auto folded = coll::folded(prepared->program(), ranks);
+    if (!folded) return false;
+    Key stands_for = key;
+    std::get<3>(stands_for) = first;
+    entries.emplace(std::move(stands_for), std::make_unique<Entry>(Entry{entry->choice, std::move(*folded)}));
+  }
+  entries_ = std::move(entries);
+  return true;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,183 @@
+// Reads a rank's streams in their order.
+#include "study/step/step_use.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace infold::study {
+
+namespace {
+
+using work::OpId;
+
+bool communicates(const work::Operation& op) {
+  return std::holds_alternative<work::Collective>(op.what) || std::holds_alternative<work::Transfer>(op.what);
+}
+
+bool computes(const work::Stream& stream) {
+  return stream.kind == work::Stream::Kind::kCompute;
+}
+
+/// The communication that an operation outside compute brings: itself, or what it waits for.
+void collect(const work::Graph& graph, const std::vector<bool>& in_compute, OpId op,
+             std::vector<OpId>& found) {
+  if (in_compute[static_cast<std::size_t>(op)]) return;
+  if (communicates(graph[op])) {
+    found.push_back(op);
+    return;
+  }
+  for (const OpId before : graph[op].after) collect(graph, in_compute, before, found);
+}
+
+KernelClass class_of(const work::Operation& op) {
+  const auto* kernel = std::get_if<work::Kernel>(&op.what);
+  if (kernel == nullptr) return KernelClass::kCopy;
+  if (std::holds_alternative<work::MatMul>(kernel->what)) return KernelClass::kProduct;
+  if (std::holds_alternative<work::Convolve>(kernel->what)) return KernelClass::kConvolution;
+  if (std::holds_alternative<work::Attend>(kernel->what)) return KernelClass::kAttention;
+  return KernelClass::kStreaming;
+}
+
+/// Adds up what a stream of compute waited for, from `now` on.
+class Idle {
+ public:
+  Idle(const work::Runtime& runtime, int rank, Waits& waits)
+      : runtime_(runtime), rank_(rank), waits_(waits) {}
+
+  /// Compute had nothing to do from `now` on until the last of these had ended, or until `limit`.
+  void wait(std::vector<OpId> communication, sim::Time now, sim::Time limit) {
+    const auto end_of = [&](OpId op) { return runtime_.times(rank_, op).end; };
+    std::ranges::sort(communication, {}, [&](OpId op) { return std::pair{end_of(op), op}; });
+    for (const OpId op : communication) {
+      const sim::Time end = sim::min(end_of(op), limit);
+      if (end <= now) continue;
+      if (std::holds_alternative<work::Transfer>(runtime_.graph()[op].what)) {
+        const sim::Time sent = sim::min(sim::max(runtime_.all_there(rank_, op), now), end);
+        waits_.stages += sent - now;
+        now = sent;
+      }
+      waits_.by_op[static_cast<std::size_t>(op)] += end - now;
+      now = end;
+    }
+  }
+
+ private:
+  const work::Runtime& runtime_;
+  int rank_;
+  Waits& waits_;
+};
+
+}  // namespace
+
+sim::Time Waits::exposed() const {
+  sim::Time sum;
+  for (const sim::Time t : by_op) sum += t;
+  return sum;
+}
+
+Waits waits_of(const work::Runtime& runtime, int rank, sim::Time end) {
+  const work::Graph& graph = runtime.graph();
+  Waits waits;
+  waits.by_op.resize(graph.operations.size());
+  Idle idle(runtime, rank, waits);
+  std::vector<bool> in_compute(graph.operations.size());
+  for (const work::Stream& stream : graph.script(rank).streams) {
+    for (const OpId op : stream.ops) in_compute[static_cast<std::size_t>(op)] = computes(stream);
+  }
+  sim::Time now;
+  for (const work::Stream& stream : graph.script(rank).streams) {
+    if (!computes(stream)) continue;
+    std::vector<OpId> before;  // communication that the stream waits for before its next kernel
+    for (const OpId op : stream.ops) {
+      for (const OpId b : graph[op].after) collect(graph, in_compute, b, before);
+      if (!runtime.ran(rank, op)) continue;
+      const work::Runtime::Times t = runtime.times(rank, op);
+      idle.wait(std::exchange(before, {}), now, t.start);
+      now = sim::max(now, t.end);
+    }
+  }
+  // What is still under way behind the last kernel belongs to the step.
+  std::vector<OpId> rest;
+  for (const work::Stream& stream : graph.script(rank).streams) {
+    if (stream.kind != work::Stream::Kind::kCommunication) continue;
+    for (const OpId op : stream.ops) {
+      if (communicates(graph[op]) && runtime.times(rank, op).end > now) rest.push_back(op);
+    }
+  }
+  sim::Time last = now;
+  for (const OpId op : rest) last = sim::max(last, runtime.times(rank, op).end);
+  idle.wait(std::move(rest), now, end);
+  if (graph.scripts.size() > 1 && end > last) waits.stages += end - last;
+  return waits;
+}
+
+std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
+                                                int rank, const Waits& waits) {
+  const work::Graph& graph = runtime.graph();
+  std::map<std::pair<work::CommunicatorId, coll::Collective>, std::size_t> place;
+  std::vector<CommunicationUse> all;
+  for (const work::Stream& stream : graph.script(rank).streams) {
+    for (const OpId op : stream.ops) {
+      if (!communicates(graph[op])) continue;
+      const coll::Program& program = runtime.program(rank, op);
+      const work::CommunicatorId c = work::communicator_of(graph[op]);
+      const auto [at, is_new] = place.try_emplace({c, program.collective}, all.size());
+      if (is_new) {
+        all.push_back({.communicator = graph.communicators[static_cast<std::size_t>(c)].name,
+                       .what = program.collective,
+                       .algorithms = {},
+                       .ranks = program.ranks,
+                       .calls = 0,
+                       .bytes = {},
+                       .busy = {},
+                       .exposed = {}});
+      }
+      CommunicationUse& use = all[at->second];
+      const work::Runtime::Times t = runtime.times(rank, op);
+      const std::string algorithm(name_of(programs.at(graph, rank, op).choice));
+      if (std::ranges::find(use.algorithms, algorithm) == use.algorithms.end())
+        use.algorithms.push_back(algorithm);
+      ++use.calls;
+      use.bytes += program.bytes;
+      use.busy += t.end - t.start;
+      use.exposed += waits.by_op[static_cast<std::size_t>(op)];
+    }
+  }
+  return all;
+}
+
+std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank) {
+  std::vector<sim::Time> all(runtime.graph().operations.size());
+  for (OpId op = 0; op < static_cast<OpId>(all.size()); ++op) {
+    if (!runtime.ran(rank, op)) continue;
+    const work::Runtime::Times t = runtime.times(rank, op);
+    all[static_cast<std::size_t>(op)] = t.end - t.start;
+  }
+  return all;
+}
+
+std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
+                                  const std::vector<sim::Time>& alone) {
+  std::map<KernelClass, KernelUse> by_class;
+  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+    if (!computes(stream)) continue;
+    for (const OpId op : stream.ops) {
+      const auto i = static_cast<std::size_t>(op);
+      if (i >= alone.size() || alone[i] == sim::Time{} || !runtime.ran(rank, op)) continue;
+      KernelUse& use = by_class[class_of(runtime.graph()[op])];
+      const work::Runtime::Times t = runtime.times(rank, op);
+      ++use.kernels;
+      use.alone += alone[i];
+      use.beside += t.end - t.start;
+    }
+  }
+  std::vector<KernelUse> all;
+  for (auto& [what, use] : by_class) {
+    use.what = what;
+    all.push_back(use);
+  }
+  return all;
+}
+
+}  // namespace infold::study

@@ -1,0 +1,73 @@
+// What a step's kernels and communication cost on one rank, read from the runtime that ran its graph: how
+// long compute waited for which communicator, and how much longer kernels took than alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coll/program/collective.h"
+#include "sim/params.h"
+#include "sim/units.h"
+#include "study/step/step_programs.h"
+#include "work/runtime.h"
+
+namespace infold::study {
+
+enum class KernelClass : std::uint8_t { kProduct, kConvolution, kAttention, kStreaming, kCopy };
+inline constexpr std::array kKernelClassNames = {
+    sim::Named{KernelClass::kProduct, "product", "matrix products"},
+    sim::Named{KernelClass::kConvolution, "convolution", "convolutions"},
+    sim::Named{KernelClass::kAttention, "attention", "fused attention"},
+    sim::Named{KernelClass::kStreaming, "streaming",
+               "kernels that stream through memory, the optimizer's too"},
+    sim::Named{KernelClass::kCopy, "copy", "copies into and out of the buffers of communication"},
+};
+constexpr std::span<const sim::Named<KernelClass>> names_of(KernelClass) {
+  return kKernelClassNames;
+}
+
+/// Kernels of one class on one rank. Gaps between kernels belong to none.
+struct KernelUse {
+  KernelClass what = KernelClass::kProduct;
+  int kernels = 0;
+  sim::Time alone;   ///< in the step without communication
+  sim::Time beside;  ///< in the step as it ran
+  double slowdown() const { return alone > sim::Time{} ? beside.in_s() / alone.in_s() - 1 : 0; }
+};
+
+/// One kind of communication on one communicator, as one rank saw it.
+struct CommunicationUse {
+  std::string communicator;
+  coll::Collective what = coll::Collective::kAllReduce;
+  std::vector<std::string> algorithms;  ///< names of those that its calls used
+  int ranks = 0;                        ///< in a group
+  int calls = 0;
+  sim::Bytes bytes;   ///< of the vectors, all calls together
+  sim::Time busy;     ///< from the start of each call to its end
+  sim::Time exposed;  ///< while compute waited for it, before it began or while it was under way
+};
+
+/// What compute waited for on one rank.
+struct Waits {
+  std::vector<sim::Time> by_op;  ///< by operation: communication that compute waited for
+  sim::Time stages;              ///< for stages before and behind that had nothing to send yet: the bubble
+  sim::Time exposed() const;     ///< all of by_op
+};
+/// `end`: when the last rank's step ended. Communication behind the last kernel counts, too. Requires: the
+/// step has run.
+Waits waits_of(const work::Runtime& runtime, int rank, sim::Time end);
+
+/// By communicator and kind, in the order of first use.
+std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
+                                                int rank, const Waits& waits);
+
+/// When each operation's kernels ran, by operation; no time for those that did not.
+std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank);
+/// Kernels of the streams of compute that ran both alone and in the step, by class.
+std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
+                                  const std::vector<sim::Time>& alone);
+
+}  // namespace infold::study

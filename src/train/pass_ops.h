@@ -1,0 +1,14 @@
+// Which ops of a plan a pass of a schedule runs.
+#pragma once
+
+#include <vector>
+
+#include "train/plan.h"
+#include "train/schedule/schedule.h"
+
+namespace infold::train {
+
+/// By number, in order.
+std::vector<int> pass_ops(const Plan& plan, PassKind kind);
+
+}  // namespace infold::train

@@ -1,0 +1,16 @@
+// How much memory a stage of a pipeline needs.
+#pragma once
+
+#include <vector>
+
+#include "train/memory_need.h"
+#include "train/plan.h"
+#include "train/schedule/schedule.h"
+
+namespace infold::train {
+
+/// `chunks`: the plans of the stage's parts of the model; `passes`: its row of the schedule. Activations of
+/// each micro-batch live from forward to backward; `passing` is their sum when it is largest.
+MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes);
+
+}  // namespace infold::train

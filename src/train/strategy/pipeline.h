@@ -1,0 +1,66 @@
+// Pipeline parallelism: stages of ranks hold parts of the model and hand micro-batches on by point-to-point
+// sends.
+#pragma once
+
+#include <vector>
+
+#include "sim/result.h"
+#include "train/layout.h"
+#include "train/memory_need.h"
+#include "train/parts.h"
+#include "train/plan.h"
+#include "train/schedule/schedule.h"
+#include "train/strategy/sync_spec.h"
+#include "work/graph.h"
+
+namespace infold::train {
+
+/// A step of a pipeline before it is laid out over ranks.
+struct PipelinePlan {
+  PipelineSpec spec;
+  int stages = 1;
+  std::vector<ModelPart> parts;  ///< in the model's order: chunk c of stage s is part c * stages + s
+  std::vector<Plan> plans = {};  ///< of the parts, for one micro-batch
+  Schedule schedule;
+
+  int part_of(int stage, int chunk) const { return chunk * stages + stage; }
+  std::vector<Plan> plans_of(int stage) const;
+};
+
+/// `recipe.batch` is that of a micro-batch; `split` says how ranks of a stage share it. Refuses a model that
+/// cannot be cut so, and a schedule that cannot be.
+sim::Result<PipelinePlan> plan_pipeline(const Graph& model, Recipe recipe, const PipelineSpec& spec,
+                                        int stages, const Split& split = {});
+
+/// What a rank of a stage needs.
+MemoryNeed memory_need(const PipelinePlan& plan, int stage);
+
+struct PipelineRequest {
+  const PipelinePlan& plan;
+  Layout layout;        ///< with as many stages as the plan
+  SyncSpec sync = {};   ///< the size of buckets
+  bool overlap = true;  ///< false: compute waits for its sends (unless interleaved), and nothing is reduced
+                        ///< before backward has ended
+};
+
+/// Where a pass stands in the graph.
+struct PassOps {
+  int stage = 0;
+  Pass pass;
+  work::OpId first = 0;  ///< of compute; so is the last
+  work::OpId last = 0;
+};
+
+/// A step as a graph: one script per stage.
+struct PipelineStep {
+  work::Graph graph;
+  std::vector<work::OpId> backward_ended;  ///< by stage: a marker
+  std::vector<PassOps> passes;             ///< stage by stage, in the order of the schedule
+};
+
+/// Gradients are added up over micro-batches, and then reduced over replicas bucket by bucket, beside the
+/// rest of backward. A parameter that two stages hold (a tied embedding) is reduced between these afterwards,
+/// as Megatron-LM does.
+PipelineStep write_pipeline(const PipelineRequest& request);
+
+}  // namespace infold::train

@@ -1,0 +1,38 @@
+// Which operations of all ranks come before which, whatever the timing: by the order of streams, by what
+// waits for what, and by meeting in a collective.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "work/check.h"
+
+namespace infold::work {
+
+/// The members of the rank's group in the communicator of an operation; the rank alone where it has none.
+std::vector<int> who_meets(const Graph& graph, const Turn& turn);
+
+class HappensBefore {
+ public:
+  /// `order` is that of order_of(graph). Memory and time grow with the square of ranks times operations.
+  HappensBefore(const Graph& graph, const std::vector<Turn>& order);
+
+  std::size_t node(const Turn& t) const {
+    return static_cast<std::size_t>(t.rank) * operations_ + static_cast<std::size_t>(t.op);
+  }
+  bool operator()(std::size_t first, std::size_t then) const {
+    return ((bits_[then * words_ + first / 64] >> (first % 64)) & 1) != 0;
+  }
+
+ private:
+  /// All that is before `first`, and `first` itself, is before `then`.
+  void add(std::size_t first, std::size_t then);
+  /// All that is before either is before both.
+  void join(std::size_t a, std::size_t b);
+
+  std::size_t operations_;
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace infold::work

@@ -1,0 +1,53 @@
+// Activations of a step, without numbers: who has written each tensor of each rank last, and whether that has
+// been read. Used by the checker of steps only.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "work/happens_before.h"
+#include "work/symbolic_step.h"
+
+namespace infold::work {
+
+class SymbolicTensors {
+ public:
+  /// All must outlive it.
+  SymbolicTensors(const Graph& graph, const StepRules& rules, const HappensBefore& before);
+
+  // Each returns what is wrong, or nothing.
+  std::string read(const Turn& t, TensorId id, bool reduces_in_place = false);
+  std::string write(const Turn& t, TensorId id, bool keeps_sum = false);
+  /// What communication brings counts as reduced.
+  std::string bring(const Turn& t, TensorId id);
+  /// At the end of the step.
+  std::string left_over() const;
+
+ private:
+  struct Use {
+    std::size_t writer = 0;
+    bool written = false;
+    bool brought = false;  ///< by communication
+    bool unread = false;
+    bool reduced = false;
+  };
+  bool followed(TensorId id) const {
+    return graph_.tensors[static_cast<std::size_t>(id)].role == TensorSpec::Role::kPassing ||
+           results_.contains(id);
+  }
+  /// Whether anything the rank runs writes it.
+  bool is_written(int rank, TensorId id) const;
+
+  const Graph& graph_;
+  const HappensBefore& before_;
+  bool given_known_;
+  std::set<TensorId> given_;
+  std::set<TensorId> partial_;
+  std::set<TensorId> results_;
+  std::vector<std::set<TensorId>> written_;  // by script: by anything
+  std::map<std::pair<int, TensorId>, Use> uses_;
+};
+
+}  // namespace infold::work

@@ -1,0 +1,152 @@
+// Steps of ranks that share a model, whatever the layout and the strategy.
+#include <gtest/gtest.h>
+
+#include "step_help.h"
+#include "study/step/planned_step.h"
+
+namespace infold::study {
+namespace {
+
+using namespace sim::literals;
+
+template <class L>
+train::Node node(L layer) {
+  return {train::Layer{layer}, {}};
+}
+
+/// Four blocks of attention and a network or experts.
+train::Graph blocks(bool routed) {
+  train::Embedding words;
+  words.rows = 512;
+  words.width = 256;
+  train::Attention attention;
+  attention.heads = 8;
+  attention.bias = false;
+  attention.causal = true;
+  train::Linear up;
+  up.out = 1024;
+  up.bias = false;
+  train::Linear down = up;
+  down.out = 256;
+  train::Linear last = up;
+  last.out = 512;
+  train::Experts experts;
+  experts.count = 4;
+  experts.top = 2;
+  experts.inner = 256;
+  train::Branches mix;
+  mix.body = {node(train::RmsNorm{}), node(attention)};
+  train::Branches feed;
+  feed.body = {node(train::RmsNorm{}), node(up), node(train::Activation{}), node(down)};
+  if (routed) feed.body = {node(train::RmsNorm{}), node(experts)};
+  train::Model m;
+  m.input.tokens = 256;
+  m.layers = {node(words), train::Node{train::Repeat{4, {train::Node{mix, {}}, train::Node{feed, {}}}}, {}},
+              node(train::RmsNorm{}), node(last), node(train::Loss{})};
+  return train::build_graph(m).value();
+}
+
+struct Case {
+  const char* name;
+  train::SyncKind sync = train::SyncKind::kDdp;
+  train::Layout layout{.dp = 0};
+  bool sp = false;
+  bool routed = false;
+  train::ScheduleKind schedule = train::ScheduleKind::k1f1b;
+};
+using enum train::SyncKind;
+using enum train::ScheduleKind;
+const Case kCases[] = {
+    {.name = "ddp"},
+    {.name = "zero1", .sync = kZero1},
+    {.name = "zero2", .sync = kZero2},
+    {.name = "fsdp", .sync = kFsdp},
+    {.name = "hsdp", .sync = kHsdp},
+    {.name = "tp", .layout = {.dp = 0, .tp = 4}},
+    {.name = "tp_sp", .layout = {.dp = 0, .tp = 4}, .sp = true},
+    {.name = "tp_fsdp", .sync = kFsdp, .layout = {.dp = 0, .tp = 2}, .sp = true},
+    {.name = "cp", .layout = {.dp = 0, .cp = 4}},
+    {.name = "ep", .layout = {.dp = 0, .ep = 4}, .routed = true},
+    {.name = "ep_fsdp", .sync = kFsdp, .layout = {.dp = 0, .ep = 2}, .routed = true},
+    {.name = "gpipe", .layout = {.dp = 0, .pp = 4}, .schedule = kGpipe},
+    {.name = "one_forward_one_backward", .layout = {.dp = 0, .pp = 2}},
+    {.name = "interleaved", .layout = {.dp = 0, .pp = 2}, .schedule = kInterleaved},
+    {.name = "zero_bubble", .layout = {.dp = 0, .pp = 4}, .schedule = kZeroBubble},
+    {.name = "tp_pp", .layout = {.dp = 0, .tp = 2, .pp = 2}, .sp = true},
+};
+
+struct Layouts : testing::TestWithParam<Case> {
+  Layouts() {
+    const Case& c = GetParam();
+    step.graph = blocks(c.routed);
+    step.job.layout = c.layout;
+    step.job.sequence_parallel = c.sp;
+    step.job.sync.kind = c.sync;
+    step.job.sync.shard = 2;
+    step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16, .fusion = train::Fusion::kFused};
+    step.job.pipeline = {.schedule = c.schedule,
+                         .micro_batches = c.layout.pp > 1 ? 4 : 1,
+                         .virtual_stages = c.schedule == kInterleaved ? 2 : 1};
+  }
+  SmallStep step;
+};
+
+TEST_P(Layouts, EveryWaitOfComputeBelongsToACommunicator) {
+  const StepResult r = step.result();
+  ASSERT_FALSE(r.communication.empty());
+  sim::Time exposed;
+  for (const CommunicationUse& c : r.communication) {
+    EXPECT_GT(c.calls, 0);
+    EXPECT_GT(c.busy, 0_ns);
+    exposed += c.exposed;
+  }
+  EXPECT_EQ(exposed, r.waited);
+  EXPECT_EQ(r.bubble > 0_ns, GetParam().layout.pp > 1);
+  sim::Time kernels;
+  for (const KernelUse& k : r.kernels) kernels += k.beside;
+  EXPECT_LE(kernels + r.waited, r.end);
+}
+
+/// Where compute waited, a kernel finds memory at another moment of its write bursts than right behind the
+/// kernel before it, so that its time is not the same to the picosecond.
+TEST_P(Layouts, WhereNothingIsSharedKernelsTakeAsLongAsAlone) {
+  step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+  for (const KernelUse& k : step.result().kernels) EXPECT_NEAR(k.slowdown(), 0, 0.02) << sim::name_of(k.what);
+}
+
+TEST_P(Layouts, TheSameStepTakesTheSameTime) {
+  const StepResult first = step.result();
+  const StepResult second = step.result();
+  EXPECT_EQ(first.end, second.end);
+  EXPECT_EQ(first.events, second.events);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Layouts, testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
+
+TEST(Layout, ShardsTakeLessMemory) {
+  SmallStep step;
+  step.graph = blocks(false);
+  step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16, .optimizer = train::Optimizer::kAdam};
+  const auto need = [&](train::SyncKind kind) {
+    step.job.sync.kind = kind;
+    return step.result().memory;
+  };
+  EXPECT_LT(need(kZero1).optimizer, need(kDdp).optimizer);
+  EXPECT_LT(need(kZero2).gradients, need(kZero1).gradients);
+  EXPECT_LT(need(kFsdp).weights, need(kZero2).weights);
+}
+
+TEST(Layout, SaysWhatCannotBe) {
+  SmallStep step;
+  step.graph = blocks(false);
+  step.job.layout = {.dp = 0, .tp = 3};
+  EXPECT_NE(why(run(step.job, {})).find("cannot be divided"), std::string::npos);
+  step.job.layout = {.dp = 0, .tp = 4};
+  step.job.sync.kind = kFsdp;
+  EXPECT_NE(why(run(step.job, {})).find("no two GPUs have the same parameters"), std::string::npos);
+  step.job.layout = {.dp = 0, .pp = 2};
+  EXPECT_NE(why(run(step.job, {})).find("--pp goes with --sync ddp"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace infold::study

@@ -1,0 +1,138 @@
+// Steps of ranks that share a model, on machines: they end, ranks do the same, and what shares nothing is not
+// slowed down.
+#include <deque>
+
+#include "coll/algo/algorithms.h"
+#include "model_help.h"
+#include "train/strategy/pass_writer.h"
+#include "work/check.h"
+#include "work/runtime.h"
+
+namespace infold::train {
+namespace {
+
+using namespace help;
+using namespace sim::literals;
+
+/// A block of attention and a gated network or experts, twice.
+Graph model(bool routed) {
+  Embedding words;
+  words.rows = 96;
+  words.width = 64;
+  Attention attention;
+  attention.heads = 8;
+  attention.kv_heads = 4;
+  attention.bias = false;
+  attention.causal = true;
+  attention.rotary = true;
+  Experts experts;
+  experts.count = 8;
+  experts.top = 2;
+  experts.inner = 64;
+  Activation silu;
+  silu.kind = Activation::Kind::kSilu;
+  Branches mix;
+  mix.body = {node(RmsNorm{}), node(attention)};
+  Branches gate;
+  gate.join = Branches::Join::kMultiply;
+  gate.body = {node(linear(128, false)), node(silu)};
+  gate.shortcut = {node(linear(128, false))};
+  Branches feed;
+  feed.body = {node(RmsNorm{}), Node{gate, {}}, node(linear(64, false))};
+  if (routed) feed.body = {node(RmsNorm{}), node(experts)};
+  Model m;
+  m.input.tokens = 64;
+  m.layers = {node(words), Node{Repeat{2, {Node{mix, {}}, Node{feed, {}}}}, {}}, node(RmsNorm{}),
+              node(linear(96, false)), node(Loss{})};
+  return graph(m);
+}
+
+struct Case {
+  bool routed = false;
+  Layout layout;
+  bool sp = false;
+};
+const std::vector<Case> kCases = {{.layout = {.tp = 4}},
+                                  {.layout = {.tp = 4}, .sp = true},
+                                  {.layout = {.cp = 4}},
+                                  {.layout = {.tp = 2, .cp = 2}, .sp = true},
+                                  {.routed = true, .layout = {.dp = 4, .ep = 4}},
+                                  {.routed = true, .layout = {.dp = 2, .tp = 2, .ep = 2}, .sp = true}};
+
+class SplitRun : public testing::TestWithParam<Case> {
+ protected:
+  SplitRun() {
+    const Case& c = GetParam();
+    plan_ = make_plan(model(c.routed),
+                      {.batch = 2, .numbers = Numbers::kBf16, .recompute = Recompute::kSelective},
+                      split_of(c.layout, c.sp))
+                .value();
+    graph_.script_of.assign(static_cast<std::size_t>(c.layout.ranks()), 0);
+    graph_.scripts = {{.streams = {{.name = "compute"}}}};
+    AxisStreams axes(graph_, c.layout);
+    PassWriter writer(graph_, plan_, axes);
+    for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) writer.run(phase);
+  }
+  static gpu::MachineSpec machine_spec() {
+    gpu::MachineSpec spec;
+    spec.gpus = 4;
+    spec.gpu.sms = 16;
+    return spec;
+  }
+  work::Programs programs(const net::Blueprint& fabric) {
+    return [this, &fabric](const work::Operation& op, sim::Bytes bytes,
+                           const std::vector<int>& members) -> const coll::Program& {
+      coll::Tuning tuning;
+      tuning.channels = 2;
+      tuning.threads = 32;
+      tuning.min_bytes_per_thread = 1_B;
+      programs_.push_back(coll::write_ring({.collective = std::get<work::Collective>(op.what).what,
+                                            .bytes = bytes,
+                                            .gpus = members,
+                                            .fabric = &fabric,
+                                            .tuning = tuning}));
+      return programs_.back();
+    };
+  }
+
+  Plan plan_;
+  work::Graph graph_;
+  std::deque<coll::Program> programs_;
+};
+
+TEST_P(SplitRun, EndsAndNothingThatSharesNothingIsSlower) {
+  const sim::Status checked = work::check(graph_);
+  ASSERT_TRUE(checked) << checked.error().message;
+  gpu::MachineOptions options;
+  options.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+  gpu::Machine machine(gpu::MachinePlan::make(machine_spec()).value(), options);
+  work::Runtime runtime(graph_, machine, {.programs = programs(machine.blueprint())});
+  runtime.start();
+  machine.events().run();
+  for (const std::string& line : runtime.who_waits()) ADD_FAILURE() << line;
+  ASSERT_TRUE(runtime.done());
+  EXPECT_TRUE(machine.quiet());
+
+  sim::EventQueue events;
+  const gpu::MachineSpec spec = machine_spec();  // the core refers to it
+  gpu::Core core(spec.gpu, events, {});
+  work::Runtime alone(work::without_communication(graph_), core, {.programs = programs(machine.blueprint())});
+  alone.start();
+  events.run();
+  ASSERT_TRUE(alone.done());
+  int kernels = 0;
+  for (work::OpId op = 0; op < static_cast<work::OpId>(graph_.operations.size()); ++op) {
+    if (work::communicator_of(graph_[op]) >= 0) continue;
+    ++kernels;
+    const auto took = [&](const work::Runtime& r, int rank) {
+      return r.times(rank, op).end - r.times(rank, op).start;
+    };
+    for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(took(runtime, rank), took(alone, 0)) << op;
+  }
+  EXPECT_GT(kernels, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SplitRun, testing::ValuesIn(kCases));
+
+}  // namespace
+}  // namespace infold::train
