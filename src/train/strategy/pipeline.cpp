@@ -48,7 +48,7 @@ class StageWriter {
         compute, {.what = work::Marker{}, .name = fmt::format("end of backward of stage {}", stage_)});
     std::vector<OpId> before = gradients_.reduce_rest(ended);
     before.push_back(ended);
-    update(std::move(before));
+    update(before);
     return ended;
   }
 
