@@ -48,7 +48,9 @@ sim::Result<StudySource> open_study(std::string_view name_or_file, std::string_v
   auto root = parse_yaml(source->text, source->shown);
   if (!root) return sim::fail_as(std::move(root));
   if (auto fits = check_kind(*root, kind, source->shown); !fits) return sim::fail_as(std::move(fits));
-  return StudySource{*std::move(source), *std::move(root)};
+  StudySource opened{*std::move(source), *std::move(root), {}};
+  opened.reading.file = opened.source.shown;
+  return opened;
 }
 
 sim::Status check_kind(const YamlNode& root, std::string_view wanted, const std::string& file) {

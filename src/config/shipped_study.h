@@ -7,6 +7,7 @@
 
 #include "config/catalog.h"
 #include "config/yaml/position.h"
+#include "config/yaml/reader.h"
 #include "config/yaml/source.h"
 #include "config/yaml/yaml_tree.h"
 
@@ -23,6 +24,7 @@ std::vector<PresetInfo> list_shipped(std::string_view kind);
 struct StudySource {
   Source source;
   YamlNode root;
+  ReadContext reading;  ///< of this file
 };
 /// Finds and reads a study or sweep, which must be of that kind if it says of which kind it is.
 sim::Result<StudySource> open_study(std::string_view name_or_file, std::string_view kind);

@@ -115,11 +115,9 @@ sim::Result<study::Method> parse_method(std::string_view text) {
 }
 
 sim::Result<StudyFile> load_study(std::string_view name_or_file) {
-  const auto opened = open_study(name_or_file, "study");
-  if (!opened) return sim::fail_as(opened);
-  const auto& [source, root] = *opened;
-  ReadContext reading;
-  reading.file = source.shown;
+  auto opened = open_study(name_or_file, "study");
+  if (!opened) return sim::fail_as(std::move(opened));
+  auto& [source, root, reading] = *opened;
   StudyFile study;
   study.name = source.stem;
   MapReader reader(root, "", reading);

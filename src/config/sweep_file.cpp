@@ -137,11 +137,9 @@ class AxesReader {
 }  // namespace
 
 sim::Result<SweepFile> load_sweep(std::string_view name_or_file) {
-  const auto opened = open_study(name_or_file, "sweep");
-  if (!opened) return sim::fail_as(opened);
-  const auto& [source, root] = *opened;
-  ReadContext reading;
-  reading.file = source.shown;
+  auto opened = open_study(name_or_file, "sweep");
+  if (!opened) return sim::fail_as(std::move(opened));
+  auto& [source, root, reading] = *opened;
   SweepFile file;
   file.shown = source.shown;
   file.stem = source.stem;

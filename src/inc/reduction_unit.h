@@ -128,6 +128,10 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   void send(net::Packet packet, net::LinkId out, std::uint16_t slot, sim::Time ready);
   void send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready);
   void left(std::uint16_t slot);
+  bool goes_up(const TreeNode& node, net::LinkId in) const;
+  bool goes_down(const TreeNode::Child& child, net::LinkId in) const;
+  int copies_onward(const net::Packet& packet, net::LinkId in) const;
+  void send_onward(const net::Packet& packet, net::LinkId in, int copies);
 
   std::uint32_t port_of(net::LinkId out) const { return port_of_link_[out]; }
   net::LinkId towards(net::NodeId gpu, std::uint16_t way) const { return map_.next(chip_, gpu, way); }

@@ -5,13 +5,7 @@
 namespace infold::inc {
 
 void ReductionUnit::multicast(const net::Packet& packet, net::LinkId in) {
-  const TreeNode& node = node_of(region_of(packet), packet.spread());
-  const bool from_above = node.child(map_.from(in)) == node.children.size();
-  const bool up = node.parent != net::kNoLink && !from_above;
-  const auto goes = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
-  int copies = up ? 1 : 0;
-  for (const TreeNode::Child& c : node.children) copies += goes(c) ? 1 : 0;
-
+  const int copies = copies_onward(packet, in);
   const std::uint32_t id = gathers_.take();
   Gather& g = gathers_[id];
   g.key = key_of(packet);
@@ -22,12 +16,7 @@ void ReductionUnit::multicast(const net::Packet& packet, net::LinkId in) {
   g.back = from_gpu ? towards(map_.from(in), packet.spread()) : net::FabricMap::back(in);
   INFOLD_CHECK(gather_index_.find(g.key) == KeyIndex::kNone, "a block is multicast once at a time");
   gather_index_.add(g.key, id);
-
-  const std::uint16_t slot = hold(packet, in, copies);
-  if (up) send(packet, node.parent, slot, events_.now());
-  for (const TreeNode::Child& c : node.children) {
-    if (goes(c)) send(packet, c.out, slot, events_.now());
-  }
+  send_onward(packet, in, copies);
 }
 
 /// The unit knows of it before it arrives, as of every control packet.

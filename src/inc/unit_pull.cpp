@@ -48,17 +48,7 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::LinkId in, std:
 /// Passes a request on to every node except the one that sent it, but also to the requesting GPU, which has a
 /// contribution of its own.
 void ReductionUnit::ask_members(const net::Packet& packet, net::LinkId in) {
-  const TreeNode& node = node_of(region_of(packet), packet.spread());
-  const bool from_above = node.child(map_.from(in)) == node.children.size();
-  const bool up = node.parent != net::kNoLink && !from_above;
-  const auto asks = [&](const TreeNode::Child& c) { return c.node < map_.gpus() || c.node != map_.from(in); };
-  int copies = up ? 1 : 0;
-  for (const TreeNode::Child& c : node.children) copies += asks(c) ? 1 : 0;
-  const std::uint16_t slot = hold(packet, in, copies);
-  if (up) send(packet, node.parent, slot, events_.now());
-  for (const TreeNode::Child& c : node.children) {
-    if (asks(c)) send(packet, c.out, slot, events_.now());
-  }
+  send_onward(packet, in, copies_onward(packet, in));
 }
 
 void ReductionUnit::reply(const net::Packet& packet, net::LinkId in) {

@@ -36,6 +36,33 @@ void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16
   fabric_.unit_send_routed(packet, chip_);
 }
 
+/// A packet for all members goes on to every node of the tree that is joined to this one, except a switch
+/// that sent it. A GPU that sent it is a member itself.
+bool ReductionUnit::goes_up(const TreeNode& node, net::LinkId in) const {
+  const bool from_above = node.child(map_.from(in)) == node.children.size();
+  return node.parent != net::kNoLink && !from_above;
+}
+
+bool ReductionUnit::goes_down(const TreeNode::Child& child, net::LinkId in) const {
+  return child.node < map_.gpus() || child.node != map_.from(in);
+}
+
+int ReductionUnit::copies_onward(const net::Packet& packet, net::LinkId in) const {
+  const TreeNode& node = node_of(region_of(packet), packet.spread());
+  int copies = goes_up(node, in) ? 1 : 0;
+  for (const TreeNode::Child& c : node.children) copies += goes_down(c, in) ? 1 : 0;
+  return copies;
+}
+
+void ReductionUnit::send_onward(const net::Packet& packet, net::LinkId in, int copies) {
+  const TreeNode& node = node_of(region_of(packet), packet.spread());
+  const std::uint16_t slot = hold(packet, in, copies);
+  if (goes_up(node, in)) send(packet, node.parent, slot, events_.now());
+  for (const TreeNode::Child& c : node.children) {
+    if (goes_down(c, in)) send(packet, c.out, slot, events_.now());
+  }
+}
+
 void ReductionUnit::copy_values(net::Packet& packet, std::uint16_t slot) {
   const Sending& s = outgoing_[slot];
   const bool sum = s.held.in == net::kNoLink;

@@ -94,7 +94,7 @@ bool GraphBuilder::walk(const Nodes& nodes, int depth) {
   return true;
 }
 
-/// A part that leaves the shape as it was does the same in the next repetition, and is described once.
+/// A part that leaves the shape as it was does the same in the next repetition, so it is described once.
 bool GraphBuilder::walk_repeat(const Repeat& repeat, int depth) {
   const bool outer = silent_;
   const bool outermost = repetition_ < 0;

@@ -67,8 +67,8 @@ struct Graph {
   std::vector<Parameter> parameters;  ///< in the order in which the model declares them
   std::vector<Line> lines;
   int repetitions = 0;  ///< of outermost 'repeat's; each is recomputed by itself
-  /// With a part of a model (train/parts.h): what it gets from the part before it, and gives to the next. -1:
-  /// nothing.
+  /// For a part of a model (train/parts.h): the values that it gets from the part before it and gives to the
+  /// next. -1: there are none.
   ValueId received = -1;
   ValueId sent = -1;
 
@@ -79,9 +79,9 @@ struct Graph {
   const Shape& shape(ValueId v) const { return values[static_cast<std::size_t>(v)].shape; }
 };
 
-/// Refuses a model in which a layer cannot stand where it does; the error has that layer's place. `sequence`:
-/// tokens of a sample, 0 for the model's usual number. Requires: a model within kMostLayers and
-/// kDeepestModel.
+/// Refuses a model in which a layer cannot stand where it does; the error has that layer's place. `sequence`
+/// is the number of tokens of a sample, or 0 for the model's usual number. Requires: a model within
+/// kMostLayers and kDeepestModel.
 sim::Result<Graph> build_graph(const Model& model, int sequence = 0);
 
 }  // namespace infold::train

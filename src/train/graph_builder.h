@@ -11,7 +11,7 @@
 
 namespace infold::train {
 
-/// "conv needs an image, not 10".
+/// The message of a refusal: "conv needs an image, not 10".
 std::string wants(std::string_view layer, std::string_view what, const Shape& got);
 double product_of(std::initializer_list<std::int64_t> factors);
 
@@ -29,7 +29,7 @@ class GraphBuilder {
   bool refuse(const sim::Place& place, std::string why);
   std::optional<Shape> input_shape();
 
-  // One for each kind of layer: what it makes of the current shape, or why it cannot.
+  // Each kind of layer has one: it says what the layer makes of the current shape, or why it cannot.
   sim::Status apply(const Conv& l, Operation& op, Shape& out);
   sim::Status apply(const Linear& l, Operation& op, Shape& out);
   sim::Status apply(const BatchNorm& l, Operation& op, Shape& out);
@@ -62,8 +62,8 @@ class GraphBuilder {
   int sequence_;
   Graph graph_;
   std::optional<sim::Error> refusal_;
-  ValueId at_ = 0;       // what the last layer gave
-  bool ended_ = false;   // by a loss
+  ValueId at_ = 0;       // the value that the last layer gave
+  bool ended_ = false;   // a loss has ended the path
   bool silent_ = false;  // in a repetition that was described already
   int repetition_ = -1;  // the current one; -1: in none
   ValueId memory_ = -1;  // what 'memory' kept

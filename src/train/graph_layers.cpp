@@ -8,7 +8,7 @@
 namespace infold::train {
 
 namespace {
-/// A limit far beyond any machine, and far below the limit of 64 bits.
+/// This limit lies far beyond any machine, and far below what 64 bits hold.
 constexpr double kMostElements = 1e12;
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The table of layers.
 #include "train/layers.h"
 
+#include "sim/find_named.h"
+
 namespace infold::train {
 
 namespace {
@@ -55,10 +57,7 @@ std::span<const LayerName> layer_names() {
 }
 
 const LayerName* find_layer(std::string_view name) {
-  for (const LayerName& l : kLayers) {
-    if (l.name == name) return &l;
-  }
-  return nullptr;
+  return sim::find_named(kLayers, name);
 }
 
 std::string_view name_of(const Layer& layer) {

@@ -12,7 +12,7 @@ namespace infold::train {
 
 namespace {
 
-/// What the members of a group have in common.
+/// The coordinates that the members of a group have in common.
 using Common = std::tuple<int, int, int, int>;
 
 Common common_of(const Layout& layout, Axis axis, const Coordinates& c) {

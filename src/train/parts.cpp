@@ -12,7 +12,7 @@ namespace infold::train {
 
 namespace {
 
-/// The first operation of each part, and the end.
+/// Finds the first operation of each part, and the end of the last.
 std::vector<std::size_t> borders(const Graph& model, int parts) {
   std::vector<std::size_t> first = {0};
   for (int part = 1; part < parts; ++part) {
@@ -25,7 +25,7 @@ std::vector<std::size_t> borders(const Graph& model, int parts) {
   return first;
 }
 
-/// Values that are made before an operation, or are the model's input, and used from there on.
+/// Finds the values that are made before an operation, or are the model's input, and are used from there on.
 std::set<ValueId> crossing(const Graph& model, std::size_t border) {
   std::set<ValueId> made = {0};
   for (std::size_t i = 0; i < border; ++i) made.insert(model.operations[i].output);
@@ -38,14 +38,14 @@ std::set<ValueId> crossing(const Graph& model, std::size_t border) {
   return crossing;
 }
 
-/// A graph of the operations from `first` to `end`.
+/// Makes a graph of the operations from `first` to `end`.
 class PartBuilder {
  public:
   explicit PartBuilder(const Graph& model) : model_(model) {}
 
   ModelPart build(std::size_t first, std::size_t end, ValueId received, ValueId sent) {
     if (received >= 0) part_.graph.received = value(received);
-    int before = -1;  // repetition
+    int before = -1;  // the repetition of the operation before
     for (std::size_t i = first; i < end; ++i) {
       Operation op = model_.operations[i];
       for (ValueId& v : op.inputs) v = value(v);

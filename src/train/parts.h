@@ -14,10 +14,10 @@ struct ModelPart {
   std::vector<ParameterId> parameters;  ///< by parameter of the part: the model's
 };
 
-/// The repetitions of a model's outermost 'repeat's divided evenly, as far as they come out; what is before
-/// the first belongs to the first part, what is behind the last to the last. A parameter that two parts use
-/// (a tied embedding) is in both. Refuses a model with fewer repetitions than parts, and one whose parts are
-/// joined by more than one value.
+/// Divides the repetitions of a model's outermost 'repeat's among the parts, as evenly as possible. The
+/// layers before the first repetition belong to the first part, those behind the last one to the last part. A
+/// parameter that two parts use (a tied embedding) is in both. Refuses a model with fewer repetitions than
+/// parts, and one whose parts are joined by more than one value.
 sim::Result<std::vector<ModelPart>> cut_into_parts(const Graph& model, int parts);
 
 /// The model's parameters that are in several parts.

@@ -1,4 +1,4 @@
-// A phase, or a half of backward.
+// A pass runs a phase of the plan, or a half of backward.
 #include "train/pass_ops.h"
 
 #include <numeric>

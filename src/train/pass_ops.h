@@ -8,7 +8,7 @@
 
 namespace infold::train {
 
-/// By number, in order.
+/// The ops, by their number in the plan, in order.
 std::vector<int> pass_ops(const Plan& plan, PassKind kind);
 
 }  // namespace infold::train

@@ -58,8 +58,8 @@ struct GradientReady {
 struct Ends {
   TensorId received = -1;
   TensorId sent = -1;
-  TensorId received_gradient = -1;  ///< that of what is sent
-  TensorId sent_gradient = -1;      ///< that of what is received
+  TensorId received_gradient = -1;  ///< the gradient of what is sent
+  TensorId sent_gradient = -1;      ///< the gradient of what is received
 };
 
 struct Plan {
@@ -68,15 +68,15 @@ struct Plan {
   std::vector<TensorSpec> tensors;
   std::vector<Op> ops;                           ///< in the order in which they are launched
   std::vector<GradientReady> ready;              ///< in the order of their ops; every parameter once
-  std::vector<std::int64_t> parameter_elements;  ///< that this rank has
+  std::vector<std::int64_t> parameter_elements;  ///< by parameter: the elements that this rank has
   std::vector<Axis> parameter_axis;              ///< by parameter: the ranks that hold the same part of it
-  std::vector<bool> parameter_divided;           ///< by parameter: among tensor-parallel ranks
+  std::vector<bool> parameter_divided;           ///< by parameter: tensor-parallel ranks divide it
   std::vector<TensorId> gradients;               ///< by parameter
   Ends ends;
   // Lists that are empty say nothing: parameters are those of all replicas, and of no repetition.
   std::vector<int> parameter_unit;  ///< by parameter: the one repetition that uses it, or -1
   std::vector<int> operation_unit;  ///< by operation of the graph: its repetition, or -1
-  std::vector<std::vector<ParameterId>> operation_parameters;  ///< the same: what it uses
+  std::vector<std::vector<ParameterId>> operation_parameters;  ///< by operation of the graph: what it uses
 
   Axis axis_of(ParameterId p) const {
     return parameter_axis.empty() ? Axis::kReplica : parameter_axis[static_cast<std::size_t>(p)];
@@ -103,7 +103,8 @@ inline double flops_of(const Plan& plan, const MatMul& product) {
 }
 
 Plan make_plan(const Graph& graph, const Recipe& recipe);
-/// The plan of one of the ranks that share the model; all have the same. Refuses what cannot be divided.
+/// Makes the plan of one of the ranks that share the model; all have the same. Refuses what cannot be
+/// divided.
 sim::Result<Plan> make_plan(const Graph& graph, const Recipe& recipe, const Split& split);
 
 /// The tensors that an op reads, and those it writes.

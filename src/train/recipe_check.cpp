@@ -1,4 +1,4 @@
-// What does not go together.
+// The choices that do not go together.
 #include "train/recipe_check.h"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 
 namespace infold::train {
 
-/// Refused: numbers that the GPU cannot compute with; recomputation of a model that repeats nothing.
+/// Refuses numbers that the GPU cannot compute with, and recomputation of a model that repeats nothing.
 sim::Status check_recipe(const gpu::GpuSpec& gpu, const Graph& graph, const Recipe& recipe);
 
 }  // namespace infold::train

@@ -1,4 +1,4 @@
-// Shapes as people write them.
+// Writes shapes as people do.
 #include "train/shape.h"
 
 #include <fmt/format.h>

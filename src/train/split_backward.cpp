@@ -8,8 +8,8 @@ namespace infold::train {
 
 namespace {
 
-/// A kernel for the gradient of activations, whoever reads it: the first part of a model has nobody before it
-/// that waits.
+/// Whether a kernel is for the gradient of activations. The first part of a model has some, too, although no
+/// part before it waits for them.
 bool of_activations(const Op& op) {
   const Computation* kernel = op.kernel();
   if (kernel == nullptr) return false;
@@ -23,8 +23,8 @@ bool of_activations(const Op& op) {
 SplitBackward split_backward(const Plan& plan) {
   std::vector<bool> needed(plan.tensors.size());  // by something else than gradients of weights
   if (plan.ends.sent_gradient >= 0) needed[static_cast<std::size_t>(plan.ends.sent_gradient)] = true;
-  // A sum in the memory of a gradient; other parts are read under the name of the whole, so what writes them
-  // is needed.
+  // This is a sum in the memory of a gradient. Other parts are read under the name of the whole, so kernels
+  // that write them are needed.
   const auto adds_to = [&](const Op& op, TensorId t) {
     const std::vector<TensorId> reads = reads_of(op);
     return std::ranges::find(reads, t) != reads.end();

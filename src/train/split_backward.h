@@ -1,5 +1,5 @@
-// Backward in two: what the part of the model before waits for, and the gradients of weights, which nothing
-// waits for but the update.
+// Cuts backward in two: what the part of the model before waits for, and the gradients of weights, which only
+// the update waits for.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace infold::train {
 
-/// Ops of a plan's backward by number, each list in order.
+/// The ops of a plan's backward by number, each list in order.
 struct SplitBackward {
   std::vector<int> inputs;
   std::vector<int> weights;

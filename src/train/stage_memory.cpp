@@ -1,5 +1,5 @@
-// For each kind of pass: how much it leaves or frees, and the most that it needs on the way. Then along the
-// schedule.
+// Computes for each kind of pass how much memory it leaves or frees and the most that it needs on the way,
+// and adds that up along the schedule.
 #include "train/stage_memory.h"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 
 namespace infold::train {
 
-/// `chunks`: the plans of the stage's parts of the model; `passes`: its row of the schedule. Activations of
-/// each micro-batch live from forward to backward; `passing` is their sum when it is largest.
+/// `chunks` are the plans of the stage's parts of the model, and `passes` is its row of the schedule.
+/// Activations of each micro-batch live from forward to backward; `passing` is their sum when it is largest.
 MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes);
 
 }  // namespace infold::train

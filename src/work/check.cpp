@@ -64,7 +64,7 @@ bool suits(const Operation& op, const Stream& stream) {
   return false;
 }
 
-/// A script's streams. `ranks` run it.
+/// Checks the streams of a script that `ranks` run.
 sim::Status check_script(const Graph& graph, const Script& script, const std::vector<int>& ranks) {
   std::vector<bool> here(graph.operations.size());
   for (const Stream& stream : script.streams) {

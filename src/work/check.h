@@ -14,11 +14,12 @@ struct Turn {
   OpId op = 0;
 };
 
-/// An order in which everything can run; what meets in a collective ends together. Refused: some wait for
-/// each other in a circle, or a collective is not the same for all; the details say who waits for whom.
+/// An order in which everything can run; operations that meet in a collective end together. A graph is
+/// refused if some wait for each other in a circle, or if a collective is not the same for all its members;
+/// the details say which operation waits for which.
 sim::Result<std::vector<Turn>> order_of(const Graph& graph);
 
-/// What Runtime requires: the graph is well formed, and there is such an order.
+/// Checks what Runtime requires: the graph is well formed, and there is an order in which everything can run.
 sim::Status check(const Graph& graph);
 
 }  // namespace infold::work

@@ -1,4 +1,4 @@
-// The communication of a running graph: who meets whom in which collective, in which memory, and the
+// The communication of a running graph: which ranks meet in which collective, in which memory, and the
 // executions that carry it out.
 #pragma once
 
@@ -29,7 +29,7 @@ class Communications {
   /// Where a tensor lies on a rank: the key of its first block.
   using Places = std::function<std::uint64_t(int rank, TensorId tensor)>;
 
-  /// Rank r is GPU r. All must outlive it; the graph may grow.
+  /// Rank r is GPU r. All arguments must outlive this object; the graph may grow.
   Communications(const Graph& graph, gpu::Machine& machine, Programs programs, Places places, Ended ended);
 
   void record(sim::TraceRecorder* trace) { trace_ = trace; }
@@ -38,8 +38,8 @@ class Communications {
     std::uint64_t input = 0;
     std::uint64_t output = 0;
   };
-  /// A rank's next operation on its communicator: who meets it there is known from now on. Returns the keys
-  /// of the first blocks that it reads and writes.
+  /// Gives memory to a rank's next operation on its communicator; which ranks meet it there is known from now
+  /// on. Returns the keys of the first blocks that the operation reads and writes.
   Memory join(int rank, OpId op);
   /// Requires: joined.
   void start(int rank, OpId op);
@@ -58,18 +58,18 @@ class Communications {
     coll::Buffers* buffers = nullptr;
     const std::vector<int>* members = nullptr;   // ranks
     std::vector<OpId> ops;                       // by member
-    std::size_t stream = 0;                      // of communication
+    std::size_t stream = 0;                      // which of the GPUs' communication streams
     std::unique_ptr<coll::Execution> execution;  // from the first member's start on
   };
   /// Where a rank stands in a communicator.
   struct Seat {
     int group = -1;
     int member = 0;
-    std::size_t joined = 0;  // meetings
+    std::size_t joined = 0;  // meetings so far
   };
   struct Group {
     std::vector<std::unique_ptr<Meeting>> meetings;
-    coll::Buffers* first = nullptr;  // whose receive buffers all share
+    coll::Buffers* first = nullptr;  // all share the receive buffers of these
   };
   /// Communicator, group, buffer and kind of operation.
   using Key = std::tuple<CommunicatorId, int, BufferId, int>;

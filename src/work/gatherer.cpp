@@ -1,5 +1,5 @@
-// As Horovod does it: in every cycle a thread checks which parts are there and fuses them, in the order in
-// which they came, up to the size of its buffer. What does not fit goes into the next buffer at once.
+// Works as Horovod does: in every cycle a thread checks which parts are there and fuses them, in the order in
+// which they came, up to the size of its buffer. Parts that do not fit go into the next buffer at once.
 #include "work/gatherer.h"
 
 #include <utility>

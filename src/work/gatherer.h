@@ -22,11 +22,11 @@ class Gatherer {
 
   /// A part is there on all ranks.
   void arrived(int part, sim::Time now);
-  /// When it looks next, if at all.
+  /// When the hosts look next, if they do.
   std::optional<sim::Time> wants_waking() const {
     return waiting_.empty() ? std::nullopt : std::optional(tick_);
   }
-  /// It looks: what is to be reduced, in this order.
+  /// The hosts look: the result is what is to be reduced, in this order.
   std::vector<Gathered> wake();
 
  private:

@@ -25,12 +25,17 @@ CommunicatorId communicator_of(const Operation& op) {
   return -1;
 }
 
-const std::vector<int>& group_of(const Graph& graph, CommunicatorId communicator, int rank) {
+const std::vector<int>& some_group_of(const Graph& graph, CommunicatorId communicator, int rank) {
   const auto& groups = graph.communicators[static_cast<std::size_t>(communicator)].groups;
   const auto group = std::ranges::find_if(
       groups, [&](const std::vector<int>& g) { return std::ranges::find(g, rank) != g.end(); });
-  INFOLD_CHECK(group != groups.end(), "a rank communicates where it is a member");
-  return *group;
+  return group == groups.end() ? groups.front() : *group;
+}
+
+const std::vector<int>& group_of(const Graph& graph, CommunicatorId communicator, int rank) {
+  const std::vector<int>& group = some_group_of(graph, communicator, rank);
+  INFOLD_CHECK(std::ranges::find(group, rank) != group.end(), "a rank communicates where it is a member");
+  return group;
 }
 
 bool is_marker(const Operation& op) {

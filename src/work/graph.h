@@ -27,7 +27,7 @@ using CommunicatorId = int;
 struct Kernel {
   Computation what;
   gpu::Precision precision = gpu::Precision::kFp16;
-  std::int64_t batch = 1;  ///< samples; convolutions and attention need to know
+  std::int64_t batch = 1;  ///< samples; convolutions and attention depend on it
 };
 
 /// A tensor is copied into a buffer, or back, by a kernel within the GPU.
@@ -37,20 +37,20 @@ struct Copy {
   sim::Bytes offset = {};  ///< in the buffer
   bool back = false;
   double ops_per_element = 0;
-  bool for_communication = false;  ///< on whose behalf: that of communication, or of compute
+  bool for_communication = false;  ///< it is done for communication, not for compute
   int element_bytes = 0;           ///< in the buffer; 0: those of the tensor
-  bool adds = false;               ///< to what is there already
+  bool adds = false;               ///< it adds to what is there already
 };
 
-/// A collective of all members of the rank's group. The members' first on a communicator belong together,
-/// then their second, and so on.
+/// A collective of all members of the rank's group. The first collective of each member on a communicator
+/// belongs together with that of the others, then the second, and so on.
 struct Collective {
   CommunicatorId communicator = 0;
   coll::Collective what = coll::Collective::kAllReduce;
   BufferId buffer = 0;
-  int root = 0;  ///< member
-  /// Where the gradients and weights that it is about are taken from and put: into a buffer, or -1: they are
-  /// where kernels use them.
+  int root = 0;  ///< a member of the group, counted from 0
+  /// The buffers that its gradients and weights are taken from and put into. -1: they are where kernels use
+  /// them.
   BufferId source = -1;
   BufferId target = -1;
 };
@@ -59,22 +59,22 @@ struct Collective {
 struct Transfer {
   CommunicatorId communicator = 0;
   BufferId buffer = 0;
-  int from = 0;  ///< member
+  int from = 0;  ///< the member that sends
 };
 
-/// The host is busy for so long before it issues what comes behind in the stream.
+/// The host is busy for this long before it issues what comes next in the stream.
 struct Delay {
   sim::Time time;
 };
 
-/// A moment in a stream, for others to wait for.
+/// A moment in a stream that operations of other streams can wait for.
 struct Marker {};
 
 /// A kernel of which only the duration alone is known. With SMs and bytes it still competes for both.
 struct Timed {
   sim::Time time;
-  int sms = 0;       ///< that it holds; 0: all
-  sim::Bytes bytes;  ///< that it reads, evenly over its duration
+  int sms = 0;       ///< SMs that it holds; 0: all
+  sim::Bytes bytes;  ///< bytes that it reads, evenly over its duration
   double flops = 0;  ///< for reports
 };
 
@@ -88,7 +88,7 @@ struct Gather {
     int gradient = 0;
   };
   CommunicatorId communicator = 0;
-  int copies = 0;  ///< the stream of the copies, counted in the script
+  int copies = 0;  ///< the stream of the copies, by its number in the script
   std::vector<Part> parts = {};
   sim::Time cycle = {};
   sim::Bytes most = {};
@@ -98,12 +98,12 @@ struct Gather {
 struct Operation {
   std::variant<Kernel, Copy, Collective, Transfer, Delay, Marker, Timed, Gather> what;
   std::string name = {};         ///< may be empty where `what` says enough
-  std::vector<OpId> after = {};  ///< of the same rank
-  /// The parameters whose gradients this is about: completed by a kernel or a marker, copied, reduced, or
-  /// with `updates` used up. For the checker and for reports.
+  std::vector<OpId> after = {};  ///< operations of the same rank that must have ended
+  /// The parameters whose gradients this operation is about: a kernel or a marker completes them, they are
+  /// copied or reduced, or with `updates` they are used up. The checker and reports read it.
   std::vector<int> gradients = {};
   bool updates = false;
-  /// The parameters whose weights this reads, copies or brings together. For the checker, as what follows.
+  /// The parameters whose weights this operation reads, copies or brings together. The checker reads it.
   std::vector<int> weights = {};
   std::vector<int> frees = {};  ///< parameters whose gathered weights are gone when this has ended
   int pass = 0;                 ///< the micro-batch
@@ -113,7 +113,7 @@ struct Operation {
 struct Buffer {
   sim::Bytes bytes;
   TensorId input = -1;    ///< what is read lies here; -1: in memory of its own
-  TensorId output = -1;   ///< and what is written
+  TensorId output = -1;   ///< what is written lies here; -1: in memory of its own
   int element_bytes = 0;  ///< 0: not known
 };
 
@@ -147,7 +147,7 @@ struct Script {
 
 struct Graph {
   std::vector<TensorSpec> tensors;  ///< each rank has its own of each
-  std::vector<Buffer> buffers;      ///< the same
+  std::vector<Buffer> buffers;      ///< each rank has its own of each
   std::vector<Communicator> communicators;
   std::vector<Operation> operations;
   std::vector<Script> scripts;
@@ -164,7 +164,7 @@ struct Graph {
     operations.push_back(std::move(op));
     return static_cast<OpId>(operations.size()) - 1;
   }
-  /// The same at the end of a stream.
+  /// Adds an operation at the end of a stream.
   OpId add(Stream& stream, Operation op) {
     stream.ops.push_back(static_cast<OpId>(operations.size()));
     return add(std::move(op));
@@ -181,10 +181,12 @@ struct Graph {
 
 /// The name of an operation, or its kind and number.
 std::string label(const Graph& graph, OpId op);
-/// A collective, a transfer or a gather; its communicator. -1: no communication.
+/// The communicator of a collective, a transfer or a gather; -1 where the operation does not communicate.
 CommunicatorId communicator_of(const Operation& op);
 /// The members of the rank's group in a communicator. Requires: it is in one.
 const std::vector<int>& group_of(const Graph& graph, CommunicatorId communicator, int rank);
+/// The same, or the first group where the rank stands in for one of another group.
+const std::vector<int>& some_group_of(const Graph& graph, CommunicatorId communicator, int rank);
 bool is_marker(const Operation& op);
 
 /// The copy of all gradients of a bucket into its buffer by one kernel, for communication. Where they lie is

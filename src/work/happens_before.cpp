@@ -38,7 +38,7 @@ HappensBefore::HappensBefore(const Graph& graph, const std::vector<Turn>& order)
         for (const Gather::Part& p : g->parts) add(node({t.rank, p.when}), node(t));
       }
     }
-    // Twice, so that the first ones learn what only the last ones know.
+    // Each is joined twice, so that the first ones learn what only the last ones know.
     for (int round = 0; round < 2; ++round) {
       for (std::size_t a = i + 1; a < end; ++a) join(node(order[i]), node(order[a]));
     }

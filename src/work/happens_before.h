@@ -25,9 +25,9 @@ class HappensBefore {
   }
 
  private:
-  /// All that is before `first`, and `first` itself, is before `then`.
+  /// Notes that all that is before `first`, and `first` itself, is before `then`.
   void add(std::size_t first, std::size_t then);
-  /// All that is before either is before both.
+  /// Notes that all that is before either operation is before both.
   void join(std::size_t a, std::size_t b);
 
   std::size_t operations_;

@@ -33,12 +33,13 @@ struct MatMul {
   TensorId right = 0;
   bool right_by_k = false;
   TensorId out = 0;
-  /// Products of one shape in one kernel; the rows of each tensor are divided evenly among them.
+  /// The number of products of one shape in this kernel; the rows of each tensor are divided evenly among
+  /// them.
   int groups = 1;
   bool of_weights = false;  ///< it gives the gradient of a weight
 };
 
-/// What one of a product's groups computes.
+/// The size of what one of a product's groups computes.
 struct ProductSize {
   std::int64_t m = 1;
   std::int64_t n = 1;

@@ -1,4 +1,4 @@
-// Runs a graph without time: what can end, ends. What is left over waits in a circle.
+// Runs a graph without time: every operation that can end ends, and those that are left wait in a circle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class DryRun {
  private:
   struct Rank {
     std::vector<bool> ended;    // by operation
-    std::vector<bool> entered;  // the same: communication that waits for other ranks
+    std::vector<bool> entered;  // by operation: communication that waits for other ranks
     std::vector<std::size_t> next;
     std::map<CommunicatorId, int> met;  // collectives so far
   };
@@ -61,7 +61,7 @@ class DryRun {
     return g == nullptr || std::ranges::all_of(g->parts, [&](const auto& p) { return ended(rank, p.when); });
   }
 
-  /// One pass over a rank's streams; whether anything ended or was entered.
+  /// Goes over a rank's streams once. Returns whether anything ended or was entered.
   bool advance(int rank) {
     bool any = false;
     Rank& r = ranks_[static_cast<std::size_t>(rank)];
@@ -85,7 +85,7 @@ class DryRun {
     return any;
   }
 
-  /// Whether it has ended at once.
+  /// Begins an operation. Returns whether it has ended at once.
   bool enter(int rank, OpId op) {
     Rank& r = ranks_[static_cast<std::size_t>(rank)];
     const CommunicatorId c = communicator_of(graph_[op]);

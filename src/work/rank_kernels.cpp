@@ -7,8 +7,9 @@ namespace infold::work {
 
 namespace {
 
-/// Part of a buffer as tensors with as many blocks as the tensor that is copied there. Blocks of a buffer
-/// hold 8 KiB, those of a tensor 64 x 64 elements; one of four-byte elements fills a block in each half.
+/// Gives a part of a buffer as tensors with as many blocks as the tensor that is copied there. A block of a
+/// buffer holds 8 KiB, one of a tensor 64 x 64 elements; a block of four-byte elements fills one in each of
+/// two halves.
 std::vector<gpu::Tensor> part_of(std::uint64_t buffer, sim::Bytes offset, const gpu::Tensor& copied) {
   constexpr std::int64_t kBlock = gpu::AddressSpace::kBufferBlock;
   constexpr int kElement = static_cast<int>(kBlock / gpu::Tensor::kBlockElements);

@@ -13,12 +13,13 @@ namespace infold::work {
 
 class RankKernels {
  public:
-  /// Both must outlive it. The graph may grow.
+  /// Graph and core must outlive this object. The graph may grow.
   RankKernels(gpu::Core& core, const Graph& graph) : core_(core), graph_(graph), kernels_(core) {}
 
   /// Makes the kernels of an operation: operations are made in the order in which memory is given to them.
   void make(OpId op);
-  /// The keys of the first blocks of what a collective reads and of what it writes.
+  /// Notes where a buffer lies: the keys of the first blocks of what a collective reads and of what it
+  /// writes.
   void place(BufferId buffer, std::uint64_t input, std::uint64_t output);
 
   /// The key of a tensor's first block. It gets its memory when it is first used.
@@ -38,7 +39,7 @@ class RankKernels {
   /// When its first kernel began and its last one ended. Requires: ran(op).
   sim::Time began(OpId op) const { return kernels_[span(op).first].began_at(); }
   sim::Time ended(OpId op) const { return kernels_[span(op).end - 1].ended_at(); }
-  /// Of the operations that have kernels, the share that has run: for a progress bar.
+  /// The share of the operations with kernels that has run, for a progress bar.
   double share_ended() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace infold::work {
 
 namespace {
-/// Whether nothing behind it is issued before it has ended.
+/// Whether nothing behind an operation of this kind is issued before it has ended.
 bool holds_its_stream(const Operation& op) {
   return communicator_of(op) >= 0 || std::holds_alternative<Delay>(op.what);
 }
@@ -126,7 +126,7 @@ void Runtime::handle(std::uint32_t arg) {
   }
 }
 
-/// The first rank's compute has come this far, and with it that of all.
+/// Called when the first rank's compute has come this far, and with it that of all ranks in step.
 void Runtime::ended_in_step(OpId op) {
   if (!options_.undisturbed || splits_behind(op)) split_behind(op);
   for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) ended(r, op);
@@ -142,7 +142,7 @@ bool Runtime::splits_behind(OpId op) const {
          });
 }
 
-/// From here on every rank's compute is simulated.
+/// Ends the ranks' being in step: from here on every rank's compute is simulated.
 void Runtime::split_behind(OpId op) {
   in_step_ = false;
   const int compute = stream_of(0, op);

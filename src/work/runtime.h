@@ -24,9 +24,9 @@ namespace infold::work {
 
 struct RuntimeOptions {
   Programs programs = {};
-  std::vector<sim::Time> delays = {};  ///< by which each rank begins late; empty: none
-  /// Ranks of one script that begin together do the same until communication tells them apart: up to there
-  /// only the first is simulated, and stands for all. The result is the same without it.
+  std::vector<sim::Time> delays = {};  ///< by rank: how late it begins; empty: no rank is late
+  /// Ranks of one script that begin together do the same until communication tells them apart. Up to there
+  /// only the first is simulated, and stands for all. The result is the same with and without this option.
   bool together = false;
   /// Compute never learns of communication, by what is shared or by what comes when. With `together` ranks
   /// stay in step until compute waits for communication.
@@ -37,26 +37,27 @@ class Runtime final : public sim::Handler {
  public:
   /// Rank r is GPU r of the machine, which must outlive it. Requires: check(graph).
   Runtime(Graph graph, gpu::Machine& machine, RuntimeOptions options);
-  /// The first rank, on a GPU without a machine. Requires: the same, and no communication that runs.
+  /// Runs the first rank on a GPU without a machine. Requires: check(graph), and no communication that runs.
   Runtime(Graph graph, gpu::Core& core, RuntimeOptions options);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime() = default;
 
-  /// Where the steps of collectives are recorded. Before start().
+  /// Sets where the steps of collectives are recorded. Requires: start() has not been called.
   void record(sim::TraceRecorder* trace);
   void start();
   bool done() const;
-  /// Of the bytes of communication on all ranks, the share that is through.
+  /// The share of the bytes of communication on all ranks that has been communicated.
   double share() const;
   /// What every unfinished stream waits for, and what the machine waits for.
   std::vector<std::string> who_waits() const;
 
-  /// With the operations that were added as it ran.
+  /// The graph, with the operations that were added as it ran.
   const Graph& graph() const { return graph_; }
   struct Times {
     sim::Time ready = sim::Time::never();  ///< all that it waited for besides its stream had ended
-    sim::Time start = sim::Time::never();  ///< the stream came to it; it waits for SMs and others from here
+    sim::Time start =
+        sim::Time::never();  ///< the stream came to it; from here it waits for SMs and other ranks
     sim::Time end = sim::Time::never();
     bool over() const { return end != sim::Time::never(); }
   };
@@ -76,16 +77,16 @@ class Runtime final : public sim::Handler {
  private:
   struct Cursor {
     std::size_t next = 0;
-    bool busy = false;  // nothing behind may be issued yet
+    bool busy = false;  // the operation at the cursor has not ended, and nothing behind it may be issued
   };
   struct Rank {
     Rank(gpu::Core& core, const Graph& graph) : kernels(core, graph) {}
     RankKernels kernels;
     std::vector<gpu::StreamId> streams;  // by stream of the script; those of kernels
-    std::vector<Cursor> cursors;         // the same
-    std::vector<int> pending;            // by operation: others that must end first
-    std::vector<Times> times;            // by operation, where not the kernels know
-    std::size_t own_from = 0;  // operations of the compute stream before ran on the first rank alone
+    std::vector<Cursor> cursors;         // by stream of the script
+    std::vector<int> pending;            // by operation: how many others must end first
+    std::vector<Times> times;            // by operation, where its kernels do not know
+    std::size_t own_from = 0;  // the compute stream's operations before this one ran on the first rank alone
   };
   /// What an event of the queue is about.
   struct Note {
@@ -105,8 +106,8 @@ class Runtime final : public sim::Handler {
     OpId op;
     Gather what;
     Gatherer gatherer;
-    std::vector<int> there_on;   // by part: ranks
-    std::size_t everywhere = 0;  // parts
+    std::vector<int> there_on;   // by part: on how many ranks it is there
+    std::size_t everywhere = 0;  // parts that are there on all ranks
     std::vector<Gathered> formed;
     std::optional<sim::Time> wakes_at;
     std::vector<std::size_t> left;  // by rank: parts that are not reduced
@@ -169,7 +170,7 @@ class Runtime final : public sim::Handler {
   std::vector<std::vector<int>> stream_of_;        // by script and operation; -1: none
   std::vector<std::size_t> position_;              // by operation: in its stream
   std::vector<std::vector<OpId>> dependents_;      // by operation
-  std::vector<std::vector<Waiting>> gathered_by_;  // by operation: parts that it is
+  std::vector<std::vector<Waiting>> gathered_by_;  // by operation: the parts that it says are there
   std::vector<Settles> settles_;                   // by operation
   std::vector<std::unique_ptr<Gathering>> gatherings_;
   std::vector<Note> notes_;

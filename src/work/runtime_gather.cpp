@@ -21,11 +21,11 @@ void Runtime::arrived(int /*rank*/, std::size_t gathering, int part) {
   form(gathering);
 }
 
-/// Has what was formed launched, and sees to it that the hosts look again.
+/// Launches the buckets that were formed, and schedules the hosts' next look.
 void Runtime::form(std::size_t gathering) {
   Gathering& g = *gatherings_[gathering];
   const bool held = g.what.after_all && g.everywhere < g.what.parts.size();
-  // The host learns that parts are there, and enqueues.
+  // The host learns that parts are there, and takes its time to enqueue them.
   if (!held && !g.formed.empty())
     note(events_.now() + machine_->spec().gpu.host_enqueue, {Note::What::kLaunch, 0, g.op});
   const auto at = g.gatherer.wants_waking();
@@ -83,7 +83,7 @@ void Runtime::add_bucket(Gathering& g, const Gathered& bucket) {
   for (int r = 0; r < graph_.ranks(); ++r) ready(r, added[copied ? 1 : 0]);
 }
 
-/// An operation that a gathering had added is the last for its parts.
+/// Called when the last operation that a gathering has added for some parts has ended.
 void Runtime::settle(int rank, OpId op) {
   const Settles s = settles_[static_cast<std::size_t>(op)];
   Gathering& g = *gatherings_[static_cast<std::size_t>(s.gathering)];

@@ -1,5 +1,5 @@
-// What is known of a graph before it runs: who waits for whom, which stream an operation stands in, and its
-// memory.
+// What is known of a graph before it runs: which operation waits for which, the stream that each stands in,
+// and its memory.
 #include <algorithm>
 
 #include "work/runtime.h"
@@ -10,14 +10,6 @@ namespace {
 
 bool runs_kernels(const Stream& s) {
   return s.kind == Stream::Kind::kCompute || s.kind == Stream::Kind::kBeside;
-}
-
-/// The rank's group, or the first where the rank stands in for one of another group.
-const std::vector<int>& some_group(const Graph& graph, CommunicatorId communicator, int rank) {
-  const auto& groups = graph.communicators[static_cast<std::size_t>(communicator)].groups;
-  const auto group = std::ranges::find_if(
-      groups, [&](const std::vector<int>& g) { return std::ranges::find(g, rank) != g.end(); });
-  return group == groups.end() ? groups.front() : *group;
 }
 
 Graph first_of(Graph graph) {
@@ -65,7 +57,7 @@ Runtime::Runtime(Graph graph, gpu::Machine* machine, gpu::Core& first, RuntimeOp
   in_step_ = options_.together && options_.delays.empty() && ranks_.size() > 1 && may_be_together();
 }
 
-/// Operation `op` is the one at `position` in a stream of a script.
+/// Notes that operation `op` is the one at `position` in a stream of a script.
 void Runtime::place(int script, int s, OpId op, std::size_t position) {
   const auto i = static_cast<std::size_t>(op);
   auto& streams = stream_of_[static_cast<std::size_t>(script)];
@@ -93,7 +85,7 @@ void Runtime::add_streams(int rank) {
   }
 }
 
-/// Who waits for it, and for what it is a part of.
+/// Notes which operations wait for this one, and which gatherings it is a part of.
 void Runtime::index_operation(OpId op) {
   if (dependents_.size() < graph_.operations.size()) {
     dependents_.resize(graph_.operations.size());
@@ -143,7 +135,7 @@ void Runtime::make(OpId op) {
       const BufferId b = buffer_of(o);
       const Buffer& buffer = graph_.buffers[static_cast<std::size_t>(b)];
       const coll::Program& program =
-          options_.programs(o, buffer.bytes, some_group(graph_, communicator_of(o), r));
+          options_.programs(o, buffer.bytes, some_group_of(graph_, communicator_of(o), r));
       if (works_in_tensors(graph_, buffer, program)) {
         const std::uint64_t input = kernels.key_of(buffer.input);
         kernels.place(b, input, kernels.key_of(buffer.output));

@@ -1,6 +1,7 @@
-// A gradient is a count of contributions by rank and pass, weights are a version; both are whole or a shard.
-// Every place in which they lie remembers who wrote it and who has read it since; an access must come after
-// those by what waits for what. Gradients are moved, never copied, so that each is in one place at a time.
+// A gradient is a count of contributions by rank and pass, and weights are a version; both are whole or a
+// shard. Every place in which they lie remembers which operation wrote it and which ones have read it since.
+// The graph must say that an access comes after those. Gradients are moved, never copied: each is in one
+// place at a time.
 #include "work/symbolic_step.h"
 
 #include <fmt/format.h>
@@ -30,8 +31,8 @@ struct Shard {
 
 /// Where a gradient or a weight may lie on a rank.
 enum class Where : std::uint8_t {
-  kOwn,           // where kernels leave the gradient of a pass
-  kKept,          // reduced, and added up over passes
+  kOwn,           // the place where kernels leave the gradient of a pass
+  kKept,          // the place of the gradient that is reduced and added up over passes
   kInBuffer,      // the gradient in a buffer
   kHome,          // the weights that the rank keeps
   kGathered,      // weights where kernels use them, if others keep a part
@@ -91,7 +92,7 @@ class SymbolicStep {
     Shard shard = {};
     std::size_t writer = 0;
     bool written = false;
-    bool initial = false;  // from before the step
+    bool initial = false;  // it is there from before the step
     std::vector<std::size_t> readers = {};
   };
 
@@ -113,7 +114,7 @@ class SymbolicStep {
     return places_[{rank, p, where, buffer}];
   }
 
-  /// What lies there stays.
+  /// Reads a place whose content stays.
   const Value& read(const Turn& t, Place& from, int p) {
     if (from.value.empty()) complain(t, fmt::format("reads parameter {}, of which nothing is there", p));
     if (from.written && from.writer != node(t) && !before_(from.writer, node(t)))
@@ -129,14 +130,14 @@ class SymbolicStep {
     to = {.value = std::move(value), .shard = shard, .writer = node(t), .written = true};
   }
 
-  /// What lies there is gone afterwards.
+  /// Takes the content out of a place, which is empty afterwards.
   std::pair<Value, Shard> take(const Turn& t, Place& from, int p) {
     std::pair<Value, Shard> taken = {read(t, from, p), from.shard};
     write(t, from, p, {}, {});
     return taken;
   }
 
-  /// One operation of a rank, or of all that meet in it.
+  /// Follows one operation of a rank, or of all ranks that meet in it.
   void meet(std::span<const Turn> turns) {
     const Operation& o = graph_[turns.front().op];
     if (std::holds_alternative<Gather>(o.what)) {
@@ -214,7 +215,7 @@ class SymbolicStep {
     }
   }
 
-  /// Where a collective finds a gradient. What was reduced in its place may be reduced further.
+  /// The place where a collective finds a gradient. One that was reduced in its place may be reduced further.
   Place& source(const Turn& t, int p, const Collective& c) {
     if (c.source >= 0) return place(t.rank, p, Where::kInBuffer, c.source);
     Place& own = place(t.rank, p, Where::kOwn);
@@ -299,7 +300,7 @@ class SymbolicStep {
     write(t, to, p, std::move(value), shard);
   }
 
-  /// A kernel adds to what passes before have left.
+  /// Follows a kernel that adds to what earlier passes have left.
   void contribute(const Turn& t, int p) {
     Place& own = place(t.rank, p, Where::kOwn);
     Value value = own.value.empty() ? Value(contributions()) : read(t, own, p);

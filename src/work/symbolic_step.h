@@ -12,18 +12,18 @@ namespace infold::work {
 
 /// What a step must do with a parameter.
 struct ParameterRule {
-  /// Groups of ranks that hold the same of it: an update is from the sum over the rank's group. A rank in
-  /// none does not have it.
+  /// Groups of ranks that hold the same part of the parameter: a rank updates it from the sum over its group.
+  /// A rank in no group does not have it.
   std::vector<std::vector<int>> replicas;
-  /// Groups of ranks that keep one shard each of its weights, which kernels find gathered. A rank in none
-  /// keeps all.
+  /// Groups of ranks that each keep one shard of its weights, which kernels find gathered. A rank in no group
+  /// keeps them all.
   std::vector<std::vector<int>> shards = {};
 };
 
 struct StepRules {
   std::vector<ParameterRule> parameters;
-  int passes = 1;  ///< whose gradients are added up
-  /// Passing tensors that are there before the step. Not known: those that nothing in the step writes.
+  int passes = 1;  ///< passes whose gradients are added up
+  /// Passing tensors that are there before the step. If not given, they are those that no operation writes.
   std::optional<std::vector<TensorId>> given = {};
   /// Passing tensors in which kernels leave a part of a sum, and which are reduced in place before others
   /// read them.
@@ -32,7 +32,7 @@ struct StepRules {
   std::vector<TensorId> results = {};
 };
 
-/// Refused: the first thing that is wrong. It proves that
+/// Checks a step and refuses it for the first thing that is wrong. A step that is not refused is proved so:
 /// - every rank updates its shard of every parameter once, from the sum of its replicas' gradients in all
 ///   passes, and every rank that keeps whole weights has the new ones in the end;
 /// - every weight that a kernel reads is there, gathered and not freed, and not updated yet;
@@ -41,7 +41,7 @@ struct StepRules {
 /// - nothing is read or written while another may write it, whatever the timing.
 /// Requires: check(graph).
 sim::Status check_step(const Graph& graph, const StepRules& rules);
-/// All ranks hold all parameters, and there is one pass.
+/// The rules of a step in which all ranks hold all parameters, with one pass.
 sim::Status check_step(const Graph& graph, int parameters);
 
 }  // namespace infold::work

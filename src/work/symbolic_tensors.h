@@ -1,5 +1,5 @@
-// Activations of a step, without numbers: who has written each tensor of each rank last, and whether that has
-// been read. Used by the checker of steps only.
+// Activations of a step, without numbers: which operation has written each tensor of each rank last, and
+// whether that has been read. Used by the checker of steps only.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace infold::work {
 
 class SymbolicTensors {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive this object.
   SymbolicTensors(const Graph& graph, const StepRules& rules, const HappensBefore& before);
 
   // Each returns what is wrong, or nothing.
@@ -22,14 +22,14 @@ class SymbolicTensors {
   std::string write(const Turn& t, TensorId id, bool keeps_sum = false);
   /// What communication brings counts as reduced.
   std::string bring(const Turn& t, TensorId id);
-  /// At the end of the step.
+  /// To be asked at the end of the step, when what communication brought must have been read.
   std::string left_over() const;
 
  private:
   struct Use {
     std::size_t writer = 0;
     bool written = false;
-    bool brought = false;  ///< by communication
+    bool brought = false;  ///< communication wrote it
     bool unread = false;
     bool reduced = false;
   };
@@ -46,7 +46,7 @@ class SymbolicTensors {
   std::set<TensorId> given_;
   std::set<TensorId> partial_;
   std::set<TensorId> results_;
-  std::vector<std::set<TensorId>> written_;  // by script: by anything
+  std::vector<std::set<TensorId>> written_;  // by script: what any operation writes
   std::map<std::pair<int, TensorId>, Use> uses_;
 };
 

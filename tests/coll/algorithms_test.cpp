@@ -130,6 +130,23 @@ TEST_P(EveryAlgorithm, ManyRanksGetAShortProgramForASmallMessage) {
   EXPECT_EQ(flaw_of(p), "");
 }
 
+TEST_P(EveryAlgorithm, WritesNoFurtherListWhenAskedToStop) {
+  if (GetParam().algorithm->in_network) return;  // a list of theirs has a few steps
+  constexpr int kLists = 3;
+  int asked = 0;
+  const sim::GoOn go_on = [&asked] { return ++asked <= kLists; };
+  const auto fabric = fabric_of(net::Topology::kSwitchPlanes, 8);
+  const std::vector<int> gpus{0, 1, 2, 3, 4, 5, 6, 7};
+  const Program p = compile(*GetParam().algorithm, {.collective = GetParam().collective,
+                                                    .bytes = 64_KiB,
+                                                    .gpus = gpus,
+                                                    .fabric = &fabric,
+                                                    .tuning = small_tuning(2),
+                                                    .go_on = &go_on});
+  EXPECT_GT(asked, kLists);
+  EXPECT_LE(std::ranges::count_if(p.lists, [](const auto& list) { return !list.empty(); }), kLists);
+}
+
 TEST(Algorithms, AreFoundByNameAndSayWhatTheyOffer) {
   ASSERT_NE(find_algorithm("tree"), nullptr);
   EXPECT_EQ(find_algorithm("three"), nullptr);

@@ -3,6 +3,7 @@
 #include "coll/tune/estimate.h"
 
 #include "coll/engine/execution.h"
+#include "support/small_program.h"
 
 namespace infold::coll {
 namespace {
@@ -15,31 +16,6 @@ gpu::MachineSpec far_apart() {
   return spec;
 }
 
-/// Rank 0 sends `slices` small slices to rank 1, one step each.
-Program sends(int slices) {
-  Program program;
-  program.ranks = 2;
-  program.channels = 1;
-  program.tuning.channels = 1;
-  program.tuning.threads = 32;
-  program.tuning.min_bytes_per_thread = 1_B;
-  program.lists.resize(2);
-  for (int i = 0; i < slices; ++i) {
-    Step send;
-    send.to = {1};
-    send.uses_input = true;
-    send.bytes = 1'000_B;
-    program.steps(0, 0).push_back(send);
-    Step receive;
-    receive.from = {0};
-    receive.writes_output = true;
-    receive.bytes = 1'000_B;
-    program.steps(1, 0).push_back(receive);
-  }
-  program.bytes = sim::Bytes{1'000 * slices};
-  return program;
-}
-
 struct Times {
   double estimated;  // in microseconds
   double simulated;
@@ -47,7 +23,7 @@ struct Times {
 
 Times times(int slices) {
   const gpu::MachinePlan plan = gpu::MachinePlan::make(far_apart()).value();
-  const Program program = sends(slices);
+  const Program program = help::sends(slices);
   const std::vector<int> gpus{0, 1};
   const sim::Time estimate = Estimator(plan.spec(), plan.blueprint(), plan.routes()).time(program, gpus);
   gpu::Machine machine(plan, {});

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "coll/algo/algorithms.h"
+#include "support/small_program.h"
 
 namespace infold::coll {
 namespace {
@@ -17,40 +18,12 @@ class ExecutionTest : public testing::Test {
     spec.gpu.launch_gap = 1_us;
     return spec;
   }
-  static Tuning tuning() {
-    Tuning t;
-    t.channels = 2;
-    t.threads = 32;
-    t.min_bytes_per_thread = 1_B;
-    return t;
-  }
   Program compiled(Collective collective, sim::Bytes bytes) {
     return write_ring({.collective = collective,
                        .bytes = bytes,
                        .gpus = gpus,
                        .fabric = &machine.blueprint(),
-                       .tuning = tuning()});
-  }
-  /// Rank 0 sends 1,000 bytes to rank 1, so many times.
-  static Program handed_over(int times) {
-    Program program;
-    program.ranks = 2;
-    program.channels = 1;
-    program.tuning = tuning();
-    program.lists.resize(2);
-    for (int i = 0; i < times; ++i) {
-      Step send;
-      send.to = {1};
-      send.uses_input = true;
-      send.bytes = 1'000_B;
-      program.steps(0, 0).push_back(send);
-      Step receive;
-      receive.from = {0};
-      receive.writes_output = true;
-      receive.bytes = 1'000_B;
-      program.steps(1, 0).push_back(receive);
-    }
-    return program;
+                       .tuning = help::few_channels(2)});
   }
   Execution::Options options() { return {.values = nullptr, .trace = nullptr, .rank_done = {}}; }
 
@@ -129,7 +102,7 @@ TEST_F(ExecutionTest, AFlagFollowsItsDataAFenceLater) {
     gpu::MachineSpec spec = machine_spec();
     spec.gpu.fence = fences ? 7_us : 0_us;
     gpu::Machine fenced(gpu::MachinePlan::make(spec).value(), {});
-    const Program program = handed_over(1);
+    const Program program = help::sends(1);
     Execution execution(fenced, program, {0, 1}, options());
     for (const int rank : {0, 1}) execution.enqueue(rank, 0_us);
     fenced.events().run();
@@ -140,7 +113,7 @@ TEST_F(ExecutionTest, AFlagFollowsItsDataAFenceLater) {
 
 // A program that only sends: the sender runs ahead by the slots of the buffer and then waits for one.
 TEST_F(ExecutionTest, ASenderRunsAheadByTheBufferAndNoFurther) {
-  const Program program = handed_over(6);
+  const Program program = help::sends(6);
   Execution execution(machine, program, {0, 1}, options());
   execution.enqueue(0, 0_us);
   machine.events().run();

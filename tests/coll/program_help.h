@@ -10,6 +10,7 @@
 #include "coll/algo/algorithms.h"
 #include "coll/program/checker.h"
 #include "coll/program/chunking.h"
+#include "support/small_program.h"
 
 namespace infold::coll {
 
@@ -23,10 +24,7 @@ inline net::Blueprint fabric_of(net::Topology topology, int gpus, std::vector<in
 }
 
 inline Tuning small_tuning(int channels) {
-  Tuning t;
-  t.channels = channels;
-  t.threads = 32;
-  t.min_bytes_per_thread = 1_B;
+  Tuning t = help::few_channels(channels);
   t.buffer = 4_KiB;  // slices of 1 KiB, chunks of 2 KiB: several rounds for little
   return t;
 }

@@ -79,7 +79,7 @@ TEST(Calibration, BatchNormBackwardOfV100) {
   const study::StreamKernelJob job{.op = study::StreamOp::kBatchNormBackward,
                                    .rows = 208 * 56 * 56,
                                    .cols = 256,
-                                   .grid = study::GridChoice::kTogether};
+                                   .grid = gpu::Residency::kTogether};
   EXPECT_NEAR(run("v100", job).time.in_us(), 2000, 300);
 }
 

@@ -26,7 +26,7 @@ class Beside : public testing::Test {
 
   static constexpr gpu::Contention kNothing{.sm = false, .l2 = false, .hbm = false, .link = false};
   static GemmKernel gemm() { return {.m = 1024, .n = 1024, .k = 256}; }
-  static StreamKernelJob stream(GridChoice grid = GridChoice::kAny) {
+  static StreamKernelJob stream(gpu::Residency grid = gpu::Residency::kAny) {
     return {.op = StreamOp::kBatchNormBackward, .rows = 1 << 14, .cols = 256, .grid = grid};
   }
   SystemSpec system = small_system(4, 2);
@@ -61,8 +61,8 @@ TEST_F(Beside, SharingMemorySlowsAStreamingKernelDown) {
 TEST_F(Beside, AGridThatMustBeResidentTogetherWaitsForTheCollective) {
   gpu::Contention only_sms = kNothing;
   only_sms.sm = true;
-  const double together = result(job(stream(GridChoice::kTogether), only_sms)).kernel_slowdown();
-  const double cut = result(job(stream(GridChoice::kFree), only_sms)).kernel_slowdown();
+  const double together = result(job(stream(gpu::Residency::kTogether), only_sms)).kernel_slowdown();
+  const double cut = result(job(stream(gpu::Residency::kFree), only_sms)).kernel_slowdown();
   EXPECT_GT(together, cut * 1.5);
 }
 

@@ -67,6 +67,19 @@ TEST(PreparedJob, OfAFaultHearsThatItIsNotWanted) {
   EXPECT_EQ(prepared.error().kind, sim::Error::Kind::kInterrupted);
 }
 
+TEST(PreparedJob, IsNotWantedAnyMoreWhileItsProgramIsWritten) {
+  const CollectiveJob job = job_on(small_system(), Collective::kAllReduce, 64_KiB);
+  int all = 0;
+  ASSERT_TRUE(prepare(job, [&all] { return ++all > 0; }));
+  EXPECT_GT(all, job.gpus) << "it asks for each rank";
+  for (const int times : {0, 1, 2, all / 2, all - 1}) {
+    int asked = 0;
+    const auto prepared = prepare(job, [&] { return ++asked <= times; });
+    ASSERT_FALSE(prepared) << times;
+    EXPECT_EQ(prepared.error().kind, sim::Error::Kind::kInterrupted) << times;
+  }
+}
+
 TEST(PreparedJob, IsNotHadOfAJobThatCanNotBeRun) {
   CollectiveJob job = job_on(small_system(), Collective::kAllReduce, 64_KiB);
   job.root = 8;

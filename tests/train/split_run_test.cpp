@@ -1,18 +1,13 @@
 // Steps of ranks that share a model, on machines: they end, ranks do the same, and what shares nothing is not
 // slowed down.
-#include <deque>
-
-#include "coll/algo/algorithms.h"
 #include "model_help.h"
+#include "support/unshared_run.h"
 #include "train/strategy/pass_writer.h"
-#include "work/check.h"
-#include "work/runtime.h"
 
 namespace infold::train {
 namespace {
 
 using namespace help;
-using namespace sim::literals;
 
 /// A block of attention and a gated network or experts, twice.
 Graph model(bool routed) {
@@ -73,61 +68,20 @@ class SplitRun : public testing::TestWithParam<Case> {
     PassWriter writer(graph_, plan_, axes);
     for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) writer.run(phase);
   }
-  static gpu::MachineSpec machine_spec() {
-    gpu::MachineSpec spec;
-    spec.gpus = 4;
-    spec.gpu.sms = 16;
-    return spec;
-  }
-  work::Programs programs(const net::Blueprint& fabric) {
-    return [this, &fabric](const work::Operation& op, sim::Bytes bytes,
-                           const std::vector<int>& members) -> const coll::Program& {
-      coll::Tuning tuning;
-      tuning.channels = 2;
-      tuning.threads = 32;
-      tuning.min_bytes_per_thread = 1_B;
-      programs_.push_back(coll::write_ring({.collective = std::get<work::Collective>(op.what).what,
-                                            .bytes = bytes,
-                                            .gpus = members,
-                                            .fabric = &fabric,
-                                            .tuning = tuning}));
-      return programs_.back();
-    };
-  }
 
   Plan plan_;
   work::Graph graph_;
-  std::deque<coll::Program> programs_;
 };
 
 TEST_P(SplitRun, EndsAndNothingThatSharesNothingIsSlower) {
-  const sim::Status checked = work::check(graph_);
-  ASSERT_TRUE(checked) << checked.error().message;
-  gpu::MachineOptions options;
-  options.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
-  gpu::Machine machine(gpu::MachinePlan::make(machine_spec()).value(), options);
-  work::Runtime runtime(graph_, machine, {.programs = programs(machine.blueprint())});
-  runtime.start();
-  machine.events().run();
-  for (const std::string& line : runtime.who_waits()) ADD_FAILURE() << line;
-  ASSERT_TRUE(runtime.done());
-  EXPECT_TRUE(machine.quiet());
-
-  sim::EventQueue events;
-  const gpu::MachineSpec spec = machine_spec();  // the core refers to it
-  gpu::Core core(spec.gpu, events, {});
-  work::Runtime alone(work::without_communication(graph_), core, {.programs = programs(machine.blueprint())});
-  alone.start();
-  events.run();
-  ASSERT_TRUE(alone.done());
+  const infold::help::UnsharedRun run(graph_);
+  ASSERT_TRUE(run.done());
   int kernels = 0;
   for (work::OpId op = 0; op < static_cast<work::OpId>(graph_.operations.size()); ++op) {
     if (work::communicator_of(graph_[op]) >= 0) continue;
     ++kernels;
-    const auto took = [&](const work::Runtime& r, int rank) {
-      return r.times(rank, op).end - r.times(rank, op).start;
-    };
-    for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(took(runtime, rank), took(alone, 0)) << op;
+    for (int rank = 0; rank < infold::help::UnsharedRun::kRanks; ++rank)
+      EXPECT_EQ(run.beside(rank, op), run.alone(op)) << op;
   }
   EXPECT_GT(kernels, 100);
 }

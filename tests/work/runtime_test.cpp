@@ -1,10 +1,8 @@
 // Graphs on machines: order, waits, times, and who is named when it hangs.
 #include "work/runtime.h"
 
-#include <deque>
-
-#include "coll/algo/algorithms.h"
 #include "graph_help.h"
+#include "support/ring_programs.h"
 #include "work/check.h"
 
 namespace infold::work {
@@ -22,25 +20,7 @@ class RuntimeTest : public testing::Test {
     spec.gpu.launch_gap = 1_us;
     return spec;
   }
-  /// Rings, and a broadcast among two for a transfer.
-  Programs programs() {
-    return [this](const Operation& op, sim::Bytes bytes,
-                  const std::vector<int>& members) -> const coll::Program& {
-      const auto* c = std::get_if<Collective>(&op.what);
-      coll::Tuning tuning;
-      tuning.channels = 2;
-      tuning.threads = 32;
-      tuning.min_bytes_per_thread = 1_B;
-      programs_.push_back(
-          coll::write_ring({.collective = c == nullptr ? coll::Collective::kBroadcast : c->what,
-                            .bytes = bytes,
-                            .gpus = members,
-                            .fabric = &machine_.blueprint(),
-                            .tuning = tuning,
-                            .root = c == nullptr ? std::get<Transfer>(op.what).from : c->root}));
-      return programs_.back();
-    };
-  }
+  Programs programs() { return rings_.on(machine_.blueprint()); }
   void run(RuntimeOptions options = {}) {
     const sim::Status checked = check(graph_);
     ASSERT_TRUE(checked) << checked.error().message;
@@ -56,7 +36,7 @@ class RuntimeTest : public testing::Test {
 
   gpu::Machine machine_{gpu::MachinePlan::make(machine_spec()).value(), {}};
   Graph graph_ = graph_of(4);
-  std::deque<coll::Program> programs_;
+  infold::help::RingPrograms rings_;
   std::optional<Runtime> runtime_;
 };
 

@@ -10,7 +10,7 @@
 #include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "coll/algo/algorithms.h"
-#include "coll/program/engine.h"
+#include "coll/program/names.h"
 #include "coll/program/protocol.h"
 #include "config/catalog.h"
 #include "config/shipped_study.h"

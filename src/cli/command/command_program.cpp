@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/app.h"
+#include "cli/interrupt.h"
 #include "cli/options/bench_options.h"
 #include "cli/options/effects.h"
 #include "cli/options/systems.h"
@@ -40,6 +41,7 @@ int show(const Arguments& args) {
   const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
   if (gpus > system.machine.gpus)
     return bad_input(fmt::format("-g: {} has {} GPUs, not {}", system.name, system.machine.gpus, gpus));
+  const sim::GoOn go_on = [] { return !interrupted(); };
   study::CollectiveJob job;
   job.system = systems->front();
   job.algorithm = options.algorithms.front();
@@ -54,9 +56,9 @@ int show(const Arguments& args) {
     if (offers.empty()) return bad_input(study::why_no_offers(job, job.protocol));
     job.algorithm = offers.front().algorithm;
     if (auto ok = study::check_request(job); !ok) return failure(ok.error());
-    job.algorithm = study::choose(job, offers).algorithm;
+    job.algorithm = study::choose(job, offers, go_on).algorithm;
   }
-  const auto prepared = study::prepare(job);
+  const auto prepared = study::prepare(job, go_on);
   if (!prepared) return failure(prepared.error());
   const coll::Program& program = prepared->program();
   const report::ProgramHeading heading{job.algorithm->name, system.name};

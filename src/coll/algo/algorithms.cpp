@@ -7,6 +7,7 @@
 #include <array>
 
 #include "coll/program/writing.h"
+#include "sim/find_named.h"
 
 namespace infold::coll {
 
@@ -96,10 +97,7 @@ std::span<const Algorithm> algorithms() {
 }
 
 const Algorithm* find_algorithm(std::string_view name) {
-  for (const Algorithm& a : kAlgorithms) {
-    if (a.name == name) return &a;
-  }
-  return nullptr;
+  return sim::find_named(kAlgorithms, name);
 }
 
 std::string offered_by(const Algorithm& algorithm) {

@@ -11,6 +11,7 @@
 #include "coll/program/tuning.h"
 #include "inc/inc_spec.h"
 #include "net/topology/blueprint.h"
+#include "sim/go_on.h"
 
 namespace infold::coll {
 
@@ -23,6 +24,8 @@ struct Request {
   Tuning tuning;
   int root = 0;  ///< root of a broadcast or of a reduction to one rank
   Engine engine = Engine::kSm;
+  /// Asked before each list of steps; when it says no, the program is left unfinished and must not be used.
+  const sim::GoOn* go_on = nullptr;
 
   int ranks() const { return static_cast<int>(gpus.size()); }
 };

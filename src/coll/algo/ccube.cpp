@@ -23,7 +23,7 @@ Program write_ccube(const Request& request) {
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
     const sim::Bytes piece = pipelined_piece(request.tuning, part.end - part.begin, 2 * trees.height());
-    for (int rank = 0; rank < n; ++rank) {
+    for (int rank = 0; rank < n && !stopped(request); ++rank) {
       const Tree& tree = channel % 2 == 0 ? trees.one : trees.other;
       const TreeNode& node = tree[static_cast<std::size_t>(rank)];
       std::vector<Step> up;

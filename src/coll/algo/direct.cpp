@@ -168,7 +168,7 @@ Program write_direct(const Request& request) {
   Program program = blank_program(request, channels_for(request.tuning, request.bytes));
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   for (int channel = 0; channel < program.channels; ++channel) {
-    for (int rank = 0; rank < n; ++rank) {
+    for (int rank = 0; rank < n && !stopped(request); ++rank) {
       Writer w{
           request, rank, channel, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
       switch (request.collective) {

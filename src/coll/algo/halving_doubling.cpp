@@ -194,7 +194,7 @@ Program write_halving_doubling(const Request& request) {
       const Part share{request.bytes / n * block, request.bytes / n * (block + 1)};
       return part_of(share, channel, program.channels);
     };
-    for (int rank = 0; rank < n; ++rank) {
+    for (int rank = 0; rank < n && !stopped(request); ++rank) {
       auto& list = program.steps(rank, channel);
       if (request.collective == Collective::kBarrier) {
         barrier(rank, n, list);

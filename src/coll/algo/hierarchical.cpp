@@ -111,7 +111,7 @@ Program write_hierarchical(const Request& request) {
   Program program = blank_program(request, channels_for(request.tuning, request.bytes));
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
-    for (int index = 0; index < n; ++index) {
+    for (int index = 0; index < n && !stopped(request); ++index) {
       const auto sides = grid.sides_through(index, channel);
       auto& list = program.steps(grid.rank_at(index), channel);
       // A window has one chunk for each rank of the first side.

@@ -64,7 +64,7 @@ Program write_p2p(const Request& request) {
       sim::min(max_chunk(tuning), sim::Bytes{round_up(tuning.p2p.chunk.count(), kVector)});
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
-    for (int rank = 0; rank < n; ++rank) {
+    for (int rank = 0; rank < n && !stopped(request); ++rank) {
       std::vector<Steps> sends;
       std::vector<Steps> receives;
       for_pieces(part, chunk, [&](sim::Bytes begin, sim::Bytes bytes) {

@@ -100,7 +100,7 @@ Program write_ring(const Request& request) {
   for (int channel = 0; channel < program.channels; ++channel) {
     const auto& order = rings[static_cast<std::size_t>(channel) % rings.size()];
     const Part part = part_of(cut, channel, program.channels);
-    for (int place = 0; place < n; ++place) {
+    for (int place = 0; place < n && !stopped(request); ++place) {
       auto& list = program.steps(order[static_cast<std::size_t>(place)], channel);
       RingWriter w(order, place, list);
       switch (request.collective) {

@@ -39,7 +39,7 @@ Program write_tree(const Request& request) {
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
     const sim::Bytes piece = pipelined_piece(request.tuning, part.end - part.begin, trees.height());
-    for (int rank = 0; rank < n; ++rank) {
+    for (int rank = 0; rank < n && !stopped(request); ++rank) {
       const Tree& tree = channel % 2 == 0 ? trees.one : trees.other;
       const TreeNode& node = tree[static_cast<std::size_t>(rank)];
       auto& list = program.steps(rank, channel);

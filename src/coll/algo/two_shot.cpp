@@ -65,7 +65,7 @@ Program write_two_shot(const Request& request) {
   program.tuning = whole_shares(request.tuning, largest.end - largest.begin);
   for (int channel = 0; channel < program.channels; ++channel) {
     const Part part = part_of(request.bytes, channel, program.channels);
-    for (int rank = 0; rank < program.ranks; ++rank)
+    for (int rank = 0; rank < program.ranks && !stopped(request); ++rank)
       write(program, rank, channel, part, program.steps(rank, channel));
   }
   return program;

@@ -89,11 +89,7 @@ PacketConnection ConnectionSet::connect(const ExecutorContext& context, std::uin
 }
 
 std::vector<std::string> ConnectionSet::who_waits() const {
-  std::vector<std::string> out;
-  for (const auto& channel : channels_) {
-    if (auto why = channel->why_waiting(); !why.empty()) out.push_back(std::move(why));
-  }
-  return out;
+  return reasons_of(channels_, [](const auto& channel) { return channel->why_waiting(); });
 }
 
 }  // namespace infold::coll

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coll/engine/buffers.h"
@@ -54,6 +55,17 @@ class Executor {
   virtual Residency residency() const = 0;
   virtual std::vector<std::string> who_waits() const = 0;
 };
+
+/// What those that wait are waiting for: `why` says it of each, with an empty text for one that does not
+/// wait.
+template <class All, class Why>
+std::vector<std::string> reasons_of(const All& all, const Why& why) {
+  std::vector<std::string> lines;
+  for (const auto& each : all) {
+    if (std::string reason = why(each); !reason.empty()) lines.push_back(std::move(reason));
+  }
+  return lines;
+}
 
 /// The executor of the program's engine.
 std::unique_ptr<Executor> make_executor(ExecutorContext context);

@@ -46,11 +46,7 @@ void InNetworkExecutor::rank_finished(int rank) {
 }
 
 std::vector<std::string> InNetworkExecutor::who_waits() const {
-  std::vector<std::string> lines;
-  for (const Rank& r : ranks_) {
-    if (auto why = r.why_waiting(); !why.empty()) lines.push_back(std::move(why));
-  }
-  return lines;
+  return reasons_of(ranks_, [](const Rank& r) { return r.why_waiting(); });
 }
 
 InNetworkExecutor::Rank::Rank(InNetworkExecutor& executor, int rank)

@@ -29,7 +29,7 @@ NvlsExecutor::NvlsExecutor(ExecutorContext context) : context_(std::move(context
   }
   INFOLD_CHECK(buffer <= output + program.scratch, "the registered buffer has room for all channels");
   for (int rank = 0; rank < program.ranks; ++rank) {
-    kernels_.emplace_back(*this, rank);
+    kernels_.emplace_back(*this, context_, rank);
     for (int channel = 0; channel < program.channels; ++channel) {
       const auto c = static_cast<std::size_t>(channel);
       workgroups_.emplace_back(NvlsWorkgroup::Setup{.rank = rank,
@@ -41,7 +41,6 @@ NvlsExecutor::NvlsExecutor(ExecutorContext context) : context_(std::move(context
                                context_, rounds_[c], *this);
     }
   }
-  on_sm_.resize(workgroups_.size());
   for (NvlsWorkgroup& w : workgroups_) {
     std::vector<NvlsWorkgroup*> all;
     all.reserve(static_cast<std::size_t>(program.ranks));
@@ -60,23 +59,15 @@ void NvlsExecutor::leave() {
 }
 
 void NvlsExecutor::enqueue(int rank, sim::Time at) {
-  gpu::Gpu& gpu = context_.gpu(rank);
-  gpu::Launch launch;
-  launch.work = &kernels_[static_cast<std::size_t>(rank)];
-  launch.workgroups = context_.program.channels;
-  launch.footprint.threads = 32 * context_.program.tuning.nvls.warps();
-  launch.footprint.whole_sm = true;
-  launch.actor = gpu::Actor::kCollective;
-  gpu.core().dispatcher().enqueue(gpu.communication_stream(context_.stream), launch, at);
+  kernels_[static_cast<std::size_t>(rank)].enqueue(32 * context_.program.tuning.nvls.warps(), at);
 }
 
 /// A workgroup has an SM; it begins to move data when it has set itself up.
-void NvlsExecutor::started(int rank, int channel, int sm) {
+void NvlsExecutor::workgroup_started(int rank, int channel) {
   sim::EventQueue& events = context_.machine.events();
-  const std::size_t index = index_of(rank, channel);
-  on_sm_[index] = {sm, events.now()};
   const sim::Time ready = context_.machine.spec().gpu.launch + context_.program.tuning.nvls.setup;
-  events.schedule(events.now() + ready, sim::Priority::kWork, *this, static_cast<std::uint32_t>(index));
+  events.schedule(events.now() + ready, sim::Priority::kWork, *this,
+                  static_cast<std::uint32_t>(index_of(rank, channel)));
 }
 
 void NvlsExecutor::handle(std::uint32_t index) {
@@ -84,15 +75,12 @@ void NvlsExecutor::handle(std::uint32_t index) {
 }
 
 void NvlsExecutor::workgroup_done(NvlsWorkgroup& w) {
-  const OnSm& on = on_sm_[index_of(w.rank(), w.channel())];
-  residency_.resident += context_.machine.events().now() - on.since;
   residency_.waiting += w.waited();
-  gpu::Gpu& gpu = context_.gpu(w.rank());
-  gpu.core().dispatcher().workgroup_done(kernels_[static_cast<std::size_t>(w.rank())].id(), on.sm);
+  residency_.resident += kernels_[static_cast<std::size_t>(w.rank())].workgroup_done(w.channel());
 }
 
 /// The switches forget the collective when all ranks are through.
-void NvlsExecutor::rank_finished(int rank) {
+void NvlsExecutor::kernel_finished(int rank) {
   if (++finished_ == context_.program.ranks) {
     leave();
     for (NvlsWorkgroup& w : workgroups_) w.release_flags();
@@ -101,11 +89,7 @@ void NvlsExecutor::rank_finished(int rank) {
 }
 
 std::vector<std::string> NvlsExecutor::who_waits() const {
-  std::vector<std::string> lines;
-  for (const NvlsWorkgroup& w : workgroups_) {
-    if (auto why = w.why_waiting(); !why.empty()) lines.push_back(std::move(why));
-  }
-  return lines;
+  return reasons_of(workgroups_, [](const NvlsWorkgroup& w) { return w.why_waiting(); });
 }
 
 }  // namespace infold::coll

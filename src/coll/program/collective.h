@@ -1,41 +1,10 @@
 // The collective operations, and what each does to sizes.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
-
-#include "sim/params.h"
+#include "coll/program/names.h"
 #include "sim/units.h"
 
 namespace infold::coll {
-
-enum class Collective : std::uint8_t {
-  kAllReduce,
-  kReduceScatter,
-  kAllGather,
-  kBroadcast,
-  kReduce,
-  kAllToAll,
-  kBarrier,
-  kSend,
-  kSendRecv
-};
-
-inline constexpr std::array kCollectiveNames = {
-    sim::Named{Collective::kAllReduce, "all_reduce", "every rank gets the reduction of all ranks' vectors"},
-    sim::Named{Collective::kReduceScatter, "reduce_scatter", "every rank gets its share of the reduction"},
-    sim::Named{Collective::kAllGather, "all_gather", "every rank gets the shares of all ranks"},
-    sim::Named{Collective::kBroadcast, "broadcast", "every rank gets the root's vector"},
-    sim::Named{Collective::kReduce, "reduce", "the root gets the reduction of all ranks' vectors"},
-    sim::Named{Collective::kAllToAll, "all_to_all", "every rank gets a share of every rank's vector"},
-    sim::Named{Collective::kBarrier, "barrier", "no rank ends before all have begun; moves no data"},
-    sim::Named{Collective::kSend, "send", "the rank behind the root gets the root's vector"},
-    sim::Named{Collective::kSendRecv, "sendrecv", "every rank gets the vector of the rank before it"},
-};
-constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
-  return kCollectiveNames;
-}
 
 /// Whether several inputs become one, so that an operator has a meaning.
 constexpr bool reduces(Collective c) {

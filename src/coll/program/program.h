@@ -6,12 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "coll/program/collective.h"
-#include "coll/program/engine.h"
+#include "coll/program/names.h"
 #include "coll/program/tuning.h"
 #include "sim/check.h"
 #include "sim/units.h"
@@ -44,30 +43,6 @@ class Peers {
   std::array<std::int32_t, kMost> ranks_{};
   std::uint8_t count_ = 0;
 };
-
-/// What a step asks of switches that reduce. Such steps are the same on every rank, and concern all of them.
-enum class NetOp : std::uint8_t { kNone, kMeet, kReduceWrite, kLoadReduce, kMulticast };
-inline constexpr std::array kNetOpNames = {
-    sim::Named{NetOp::kNone, "none", "nothing"},
-    sim::Named{NetOp::kMeet, "meet", "no rank goes on before all have come; moves no data"},
-    sim::Named{NetOp::kReduceWrite, "reduce-write", "every rank pushes its input; outputs get the sum"},
-    sim::Named{NetOp::kLoadReduce, "load-reduce", "the home rank of a part asks for its sum; outputs get it"},
-    sim::Named{NetOp::kMulticast, "multicast", "input is stored in all outputs"},
-};
-constexpr std::span<const sim::Named<NetOp>> names_of(NetOp) {
-  return kNetOpNames;
-}
-
-/// The ranks whose output gets a sum, or whose input is multicast.
-enum class NetWho : std::uint8_t { kAll, kRoot, kOwner };
-inline constexpr std::array kNetWhoNames = {
-    sim::Named{NetWho::kAll, "all", "every rank's"},
-    sim::Named{NetWho::kRoot, "root", "the root's"},
-    sim::Named{NetWho::kOwner, "owner", "each rank's, of an equal share of the bytes"},
-};
-constexpr std::span<const sim::Named<NetWho>> names_of(NetWho) {
-  return kNetWhoNames;
-}
 
 /// One step. Its value is the fold of what arrives from each of `from`, of this rank's input if `uses_input`
 /// is set, and of what it holds from earlier steps if `uses_held` is set. The value goes to the output, to

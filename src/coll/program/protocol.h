@@ -3,25 +3,10 @@
 // change are in coll/program/tuning.h.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
-
+#include "coll/program/names.h"
 #include "gpu/copy/encoding.h"
-#include "sim/params.h"
 
 namespace infold::coll {
-
-enum class Protocol : std::uint8_t { kSimple, kLl, kLl128 };
-
-inline constexpr std::array kProtocolNames = {
-    sim::Named{Protocol::kSimple, "simple", "whole slices, then a fence, then a flag of their own"},
-    sim::Named{Protocol::kLl, "ll", "4 bytes of flag beside every 4 of data; threads poll for them"},
-    sim::Named{Protocol::kLl128, "ll128", "8 bytes of flag in every 128; warps poll for them"},
-};
-constexpr std::span<const sim::Named<Protocol>> names_of(Protocol) {
-  return kProtocolNames;
-}
 
 /// How a protocol lays out the bytes in a buffer.
 constexpr gpu::Encoding encoding_of(Protocol p) {

@@ -24,6 +24,11 @@ inline Program blank_program(const Request& request, int channels) {
   return p;
 }
 
+/// Whether writing the next list of steps is no longer wanted.
+inline bool stopped(const Request& request) {
+  return request.go_on != nullptr && sim::asked_to_stop(*request.go_on);
+}
+
 /// Adds a step that moves data, unless it has no bytes.
 inline void add(std::vector<Step>& list, const Step& step) {
   if (step.bytes > sim::Bytes{}) list.push_back(step);

@@ -50,9 +50,9 @@ Tuning tuning_for(const Tuning& settings, Protocol protocol, Engine engine, cons
   return t;
 }
 
-int connections_into_a_rank(const Program& program) {
+int connections_into_a_rank(const Program& program, const sim::GoOn& go_on) {
   int most = 0;
-  for (int rank = 0; rank < program.ranks; ++rank) {
+  for (int rank = 0; rank < program.ranks && !sim::asked_to_stop(go_on); ++rank) {
     std::size_t sum = 0;
     for (int channel = 0; channel < program.channels; ++channel) {
       std::set<int> senders;

@@ -5,6 +5,7 @@
 #include "coll/algo/algorithms.h"
 #include "coll/program/program.h"
 #include "gpu/gpu_spec.h"
+#include "sim/go_on.h"
 #include "sim/result.h"
 
 namespace infold::coll {
@@ -16,8 +17,8 @@ Tuning tuning_for(const Tuning& settings, Protocol protocol, Engine engine, cons
 /// of all connections share its memory, so the more connections there are, the shorter the buffers.
 Program compile_on(const Algorithm& algorithm, Request request, const gpu::GpuSpec& gpu);
 
-/// The most connections that end at one rank, over all channels.
-int connections_into_a_rank(const Program& program);
+/// The most connections that end at one rank, over all channels; no matter which number when `go_on` says no.
+int connections_into_a_rank(const Program& program, const sim::GoOn& go_on = {});
 
 /// Checks whether an engine knows a protocol.
 sim::Status check_protocol(Engine engine, Protocol protocol);

@@ -14,6 +14,7 @@
 
 #include "config/yaml/suggest.h"
 #include "config/yaml/text.h"
+#include "sim/find_named.h"
 
 namespace infold::config {
 namespace {
@@ -125,13 +126,6 @@ sim::Result<std::int64_t> multiply(std::string_view text, const Decimal& d, std:
   return static_cast<std::int64_t>(value);
 }
 
-const Unit* find(std::span<const Unit> units, std::string_view name) {
-  for (const Unit& u : units) {
-    if (u.name == name) return &u;
-  }
-  return nullptr;
-}
-
 sim::Failure unknown_unit(std::string_view text, std::string_view unit, const Family& family) {
   std::vector<std::string_view> names;
   std::string list;
@@ -160,8 +154,8 @@ sim::Result<std::int64_t> parse(std::string_view raw, const Family& family, bool
     return sim::fail(fmt::format("{} has no unit (write for example '{} {}')", quote(text),
                                  s.number.size() > 20 ? "25" : s.number, family.example));
   }
-  const Unit* unit = find(family.units, s.unit);
-  if (unit == nullptr && sizes) unit = find(kSizeUnits, s.unit);
+  const Unit* unit = sim::find_named(family.units, s.unit);
+  if (unit == nullptr && sizes) unit = sim::find_named(kSizeUnits, s.unit);
   if (unit == nullptr) return unknown_unit(text, s.unit, family);
   return multiply(text, *number, unit->scale, family.smallest);
 }

@@ -1,27 +1,10 @@
 // Number formats of kernels: the size of an element, and the rate of computing with it.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
-
 #include "gpu/gpu_spec.h"
-#include "sim/params.h"
+#include "gpu/names.h"
 
 namespace infold::gpu {
-
-enum class Precision : std::uint8_t { kFp16, kBf16, kTf32, kFp32, kFp8 };
-
-inline constexpr std::array kPrecisionNames = {
-    sim::Named{Precision::kFp16, "fp16", "16-bit floating point in the matrix units"},
-    sim::Named{Precision::kBf16, "bf16", "bfloat16 in the matrix units"},
-    sim::Named{Precision::kTf32, "tf32", "fp32 in memory, tf32 in the matrix units"},
-    sim::Named{Precision::kFp32, "fp32", "fp32, outside the matrix units"},
-    sim::Named{Precision::kFp8, "fp8", "8-bit floating point in the matrix units, where a GPU has it"},
-};
-constexpr std::span<const sim::Named<Precision>> names_of(Precision) {
-  return kPrecisionNames;
-}
 
 constexpr int element_bytes(Precision p) {
   if (p == Precision::kFp8) return 1;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gpu/names.h"
 #include "gpu/sm/actor.h"
 #include "sim/units.h"
 
@@ -18,12 +19,6 @@ struct Footprint {
   sim::Bytes shared_memory;
   sim::Bytes registers;
   bool whole_sm = false;  ///< as for communication workgroups: no other workgroup is on the SM meanwhile
-};
-
-enum class Residency : std::uint8_t {
-  kAny,       ///< workgroups run as SMs become free
-  kTogether,  ///< all must be resident at the same time (they wait for one another), so none starts earlier
-  kFree,      ///< the same, but the grid is cut to what fits beside the communication workgroups
 };
 
 /// The work of the workgroups of a kernel. The dispatcher calls it, and finished workgroups are reported to

@@ -1,8 +1,8 @@
 // Credits of one virtual channel: how many bytes of the far buffer the sender may still fill.
 //
 // The far end returns them in lots, as chips do: an answer to every packet would be traffic of its own. What
-// is on its way back is kept as (time, bytes) and counted in when the sender looks: exact, and without an
-// event. Invariant: held + on the way + gathered, short of a lot + in use = size of the buffer.
+// is on its way back is kept as (time, bytes) and counted in when the sender looks, which is exact and needs no
+// event. Invariant: what is held, on its way back, gathered (less than a lot) and in use adds up to the buffer.
 //
 // Where all packets end at the far end, their room is given back in order of arrival. A chip that passes
 // packets on gives room back in the order in which their tails leave.
@@ -66,7 +66,7 @@ class alignas(64) ReturningCredits {
     }
     full_at_ = log_.get() + std::min(place_of_next() + free, mask_ + 1);
   }
-  /// Room for `n` bytes is free from `at` on. What is free at the same time counts as one.
+  /// Room for `n` bytes is free from `at` on. Bytes that become free at the same time count as one entry.
   /// Requires: !is_full(), and at >= now - lateness.
   [[gnu::always_inline]] void add(sim::Bytes n, sim::Time at) {
     INFOLD_DCHECK(!is_full(), "the log has room");
@@ -113,8 +113,8 @@ class alignas(64) ReturningCredits {
     return sim::Bytes{sum};
   }
 
-  /// A packet waits for credits that no lot on its way brings, or not for certain: whoever frees room must
-  /// see to it that the link wakes in time. (It stands here, where that one looks anyway.)
+  /// A packet waits for credits that no lot on its way brings, or not for certain. So what frees room must
+  /// wake the link in time. (The flag stands here because what frees room looks here anyway.)
   bool waiting = false;
 
  private:
@@ -134,7 +134,7 @@ class alignas(64) ReturningCredits {
     lots_.push({at, gathered_});
     gathered_ = 0;
   }
-  /// At most mask_ + 1, which stands for the first.
+  /// The result is at most mask_ + 1, which stands for the first slot.
   std::uint32_t place_of_next() const { return static_cast<std::uint32_t>(next_slot_ - log_.get()); }
   [[gnu::noinline]] void sort_in(std::int32_t bytes, sim::Time at) {
     std::uint32_t i = place_of_next();
@@ -191,7 +191,7 @@ class alignas(64) ReturningCredits {
   sim::RingBuffer<Lot> lots_;
 };
 
-/// The far side: what has been freed there and is not yet a lot.
+/// The side of the far end: the room that has been freed there and is not yet a lot.
 class FreedSpace {
  public:
   /// A buffer is returned in that many lots.
@@ -210,9 +210,9 @@ class FreedSpace {
   }
   sim::Bytes bytes() const { return sim::Bytes{bytes_}; }
   sim::Bytes lot() const { return sim::Bytes{lot_}; }
-  /// When all of it is free; never runs back.
+  /// The time at which all of the room is free. It never decreases.
   sim::Time at() const { return at_; }
-  /// The same of what is free at `at` and is not gathered here.
+  /// When room that is free at `at`, and is not gathered here, may be given back in order.
   sim::Time in_order(sim::Time at) { return at_ = sim::max(at_, at); }
   void take() { bytes_ = 0; }
 

@@ -21,9 +21,9 @@ class Drain {
   }
 
  private:
-  bool unlimited_;    // all outputs at once
-  sim::Time sooner_;  // when the way out that is free first is free
-  sim::Time later_;   // the other one; never, where there is none
+  bool unlimited_;    // it feeds all outputs at once
+  sim::Time sooner_;  // when the first of its two ways out is free
+  sim::Time later_;   // when the second is; never, where there is only one
 };
 
 }  // namespace infold::net

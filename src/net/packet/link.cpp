@@ -68,7 +68,7 @@ void Link::set_input(std::uint32_t input, Link& from) {
   ordinary_ = ordinary_ && !mixed_ && from.setup_.speedup == 0;
 }
 
-/// What continues the last train in a queue is put behind it: as many packets, fewer entries.
+/// Packets that continue the last train in a queue are appended to it, which saves an entry of the queue.
 bool Link::join_train(Packet& last, const Packet& more) const {
   const auto place = [](const Packet& p) {
     return p.kind() == PacketKind::kAck ? p.acknowledged() : p.offset();
@@ -104,7 +104,7 @@ void Link::make_room(ReturningCredits& returning) const {
   returning.make_room(network_.events().now());
 }
 
-/// A lot is full sooner than was known when it looked for credits.
+/// A lot is full sooner than was known when the link looked for credits, so the link may have to wake sooner.
 void Link::wake_for_credits(std::uint8_t channel) {
   const sim::Time full = returning_[channel].next();
   if (full == sim::Time::never()) return;
@@ -176,7 +176,7 @@ void Link::send_all_known() {
   }
 }
 
-/// Returns whether it had the credits. Requires: a control packet that is there now, and nobody_before.
+/// Returns whether the link had the credits. Requires: a control packet that is there now, and none_before.
 bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input) {
   INFOLD_DCHECK(from_gpu_, "units queue their control packets");
   INFOLD_DCHECK(!packet_by_packet_ || packet.packets() == 1, "control packets form no trains");
@@ -200,7 +200,8 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
   return true;
 }
 
-/// Credits do not suffice: more may be back at `now`, or when is known. What is known was known at `start`.
+/// Called when credits do not suffice: either more are back at `now`, or it is known when they may be. What
+/// is known was known at `start`.
 Link::Look Link::look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time now, sim::Time start) {
   Credits& credits = channels_[index].credits;
   ReturningCredits& returning = returning_[index];
@@ -213,10 +214,10 @@ Link::Look Link::look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time
     returning.waiting = false;
     return {.found = Sent::kYes};
   }
-  if (!known) return {.found = Sent::kUnknown};  // credits may be back by then that nobody has sent yet
+  if (!known) return {.found = Sent::kUnknown};  // credits may be back by then that have not been sent yet
   const sim::Time more = returning.next();
   returning.waiting = passes_on_ || more == sim::Time::never();
-  // When more will be back is not certain, which decides for other channels too.
+  // It is not certain when more will be back, so other channels cannot be decided beyond that time either.
   return {.found = Sent::kNo,
           .next = more + setup_.latency,
           .unknown = returning.waiting ? start + setup_.latency : sim::Time::never()};
@@ -230,7 +231,7 @@ template <Link::Mode mode, Link::Near near>
                                                         sim::Time& unknown) {
   std::uint32_t candidates = waiting_channels_;
   if (mode == Mode::kBursts && now < busy_until_) {
-    // A burst is on the wire: only what may slip in comes into question.
+    // While a burst is on the wire, only channels that may slip in are considered.
     next = busy_until_;
     candidates &= slipping_;
     if (now < slip_from_) {
@@ -239,7 +240,7 @@ template <Link::Mode mode, Link::Near near>
     }
   }
   for (std::uint8_t index = 0; candidates != 0; candidates ^= 1U << index) {
-    // The first channel after the last one served, or the first of all.
+    // The turn is that of the first channel after the last one served, or of the first of all.
     const std::uint32_t after = candidates & (~1U << last_channel_);
     index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
     Channel& channel = channels_[index];
@@ -298,19 +299,19 @@ sim::Time Link::replay(sim::Bytes wire, sim::Time start) {
     ++replays_;
     start += setup_.latency * 2 + pace_.time(wire);
     to_error_ += draw_distance() - wire.count();
-    if (to_error_ <= -wire.count()) to_error_ = 1;  // errors denser than packets: one each
+    if (to_error_ <= -wire.count()) to_error_ = 1;  // errors are denser than packets: each packet has one
   }
   return start;
 }
 
-/// Bytes to the next error: uniform up to twice the mean.
+/// Draws the bytes to the next error, uniformly up to twice the mean.
 std::int64_t Link::draw_distance() {
   return 1 + static_cast<std::int64_t>(
                  chance_.below(2 * static_cast<std::uint64_t>(setup_.error_distance.count())));
 }
 
-/// Puts a packet on the wire at `start`. Its credits are spent. `onward`: from the far end, unless it ends
-/// there.
+/// Puts a packet on the wire at `start`. Its credits are spent. `onward` is its way from the far end, unless
+/// it ends there.
 template <Link::Mode mode, Link::Near near>
 [[gnu::always_inline]] inline void Link::transmit(Packet& packet, Channel& channel, std::uint8_t index,
                                                   sim::Bytes wire, Link* in, const Way& onward,
@@ -331,7 +332,8 @@ template <Link::Mode mode, Link::Near near>
     sim::Bytes held = wire;
     if (!ordinary_) [[unlikely]] {
       if (mixed_) {
-        // Out of an input buffer: not ahead of what has arrived, which any link on its way may have slowed.
+        // It leaves an input buffer no sooner than its tail arrives, which any link on its way may have
+        // slowed.
         held = network_.wire(in->type_).of(packet);
         end = sim::max(end, take_tail(index, in->far_input_));
       }

@@ -4,14 +4,14 @@
 // A hop costs at most one event. A packet's way is fixed when it is sent, so sending it puts it straight into
 // the queue of its next link, marked with the time from which it is there; no event is spent on the arrival
 // at a switch. A GPU is told of a packet, and of its time, when it is sent on its last link. Control packets
-// are only counted there, and of data most go to memory unseen (net/packet/packet_port.h). Only data that
-// somebody waits for have an event, in order: the first on the wire has it pending. The event queue is as
-// small as the machine has links, however many packets are in flight.
+// are only counted there, and most data goes to memory unobserved (net/packet/packet_port.h). Only data that
+// something waits for has an event; they are in order, and only that of the first on the wire is pending. So
+// the event queue holds about as many events as there are links, however many packets are in flight.
 //
 // A link out of a switch knows what can reach its queues for as long as a packet takes over a link and
-// through the chip. So it decides for all of that time at once: the same decisions, fewer events. Only where
-// credits are short it must look again sooner, because those come back over one link. A link out of a GPU
-// decides, packet by packet, for a control packet and the one behind it.
+// through the chip. So it decides for all of that time at once, which gives the same decisions in fewer
+// events. Only where credits are short must it look again sooner, because they come back over one link. A
+// link of a GPU decides, packet by packet, for a control packet and the one behind it.
 #pragma once
 
 #include <array>
@@ -55,8 +55,8 @@ class alignas(64) Link final : public sim::Handler {
     sim::Bytes buffer;      ///< of each virtual channel at the far end
     int classes = 0;        ///< message classes
     int channels = 0;       ///< virtual channels: classes x layers
-    int inputs = 0;         ///< who can queue for this link at its near end
-    std::uint32_t far_input = 0;  ///< as which input the far chip's outputs see this link
+    int inputs = 0;         ///< inputs that can queue for this link at its near end
+    std::uint32_t far_input = 0;  ///< the input as which the far chip's outputs see this link
     bool passes_on = true;        ///< packets go on from its far end
     bool competes = false;        ///< with other outputs of its near end, for input buffers
     bool mixed = false;           ///< packets may come in more slowly than this link sends them
@@ -76,21 +76,21 @@ class alignas(64) Link final : public sim::Handler {
     wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
   }
 
-  /// The same for a single packet where there are no bursts.
+  /// Queues a single packet where there are no bursts.
   [[gnu::always_inline]] void accept_single(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     if (Input* in = queue_first(packet, channel, input); in != nullptr) in->rest.push(packet);
     wake_at(sim::max(packet.arrives, busy_until_));
   }
 
-  /// The same for a control packet of a GPU that is there now. Where an arbiter would have no choice it goes
-  /// straight to the wire, which spares the queue and an event. (Not so data: their sender is told of their
-  /// departure, and is not ready to be told before it has sent them.)
+  /// Queues a control packet of a GPU that is there now. Where an arbiter would have no choice the packet
+  /// goes straight to the wire, which saves an entry of the queue and an event. (Data cannot: its sender is
+  /// told when it leaves, and is not ready to be told before it has sent it.)
   void accept_control(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
-    if (nobody_before(channel, packet.arrives) && send_at_once(packet, channel, input)) return;
+    if (none_before(channel, packet.arrives) && send_at_once(packet, channel, input)) return;
     accept_ahead(packet, channel, input);
   }
 
-  /// The same for a packet of a unit, or a control packet of a GPU, that may be announced before its time.
+  /// Queues a packet of a unit, or a control packet of a GPU, that may be announced before its time.
   /// Such packets form one queue, in order of arrival, not of announcement.
   void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     accept(packet, channel, input);
@@ -116,13 +116,13 @@ class alignas(64) Link final : public sim::Handler {
     if (returning.waiting && returning.is_sooner()) wake_for_credits(channel);
   }
 
-  /// The tail of the packet that was accepted last on that input and channel is there at `at`: it leaves no
-  /// sooner. Only where links are mixed; elsewhere it never comes too late.
+  /// The tail of the packet that was accepted last on that input and channel is there at `at`, so the packet
+  /// leaves no sooner. This is called only where links are mixed; elsewhere a tail never comes too late.
   void note_tail(std::uint8_t channel, std::uint32_t input, sim::Time at) {
     tails_[channel * static_cast<std::size_t>(setup_.inputs) + input].push(at);
   }
 
-  /// Data that arrive are offered to `port` first.
+  /// Data that arrives is offered to `port` first.
   void set_port(PacketPort& port) { port_ = &port; }
   /// Tells that `from` feeds that input of the near chip.
   void set_input(std::uint32_t input, Link& from);
@@ -135,7 +135,7 @@ class alignas(64) Link final : public sim::Handler {
   /// Sends what can be sent now, and what is known of the future.
   void decide();
 
-  /// Decides for the present only, from now on.
+  /// Makes the link decide for the present only, from now on.
   void look_no_further() { lookahead_ps_ = 0; }
 
   LinkId id() const { return setup_.id; }
@@ -146,7 +146,7 @@ class alignas(64) Link final : public sim::Handler {
   sim::Bandwidth rate() const { return setup_.rate; }
   sim::Time latency() const { return setup_.latency; }
   int channels() const { return setup_.channels; }
-  /// No packet queued for it or on it.
+  /// Whether no packet is queued for it or under way on it.
   bool idle() const { return waiting_channels_ == 0 && arrivals_.packets.empty(); }
   /// See Fabric::start_anew. Requires: idle() and all_credits_home().
   void start_anew();
@@ -156,7 +156,7 @@ class alignas(64) Link final : public sim::Handler {
   /// "link gpu0->switch2: 5 packets wait for credits on virtual channel 1" or empty.
   std::string why_waiting() const;
 
-  /// What crossed it, on one virtual channel; plain members (sim/stats.h).
+  /// What has crossed the link on one virtual channel.
   struct Traffic {
     std::uint64_t wire_bytes = 0;
     std::uint64_t packets = 0;
@@ -173,7 +173,7 @@ class alignas(64) Link final : public sim::Handler {
   /// is queued (null for the chip's own senders and for a switch's unit). The first in the queue stands in
   /// the input's own cache line, which is all that an arbiter looks at.
   struct alignas(64) Input {
-    Packet first;  // stands for no packets when the queue is empty
+    Packet first;  // it stands for no packet when the queue is empty
     sim::RingBuffer<Packet> rest;
     Link* from = nullptr;
 
@@ -190,7 +190,7 @@ class alignas(64) Link final : public sim::Handler {
       rest.pop();
       return true;
     }
-    /// Whatever arrives before what it was queued behind moves before that.
+    /// Moves the last packet before those that arrive later than it.
     void sort_in_last() {
       for (std::uint32_t i = rest.size(); i-- > 0;) {
         Packet& before = i == 0 ? first : rest[i - 1];
@@ -212,8 +212,8 @@ class alignas(64) Link final : public sim::Handler {
   };
   static_assert(sizeof(Channel) == 64, "a channel is one cache line");
   static constexpr int kMostChannels = kPacketClasses * kMostLayers;
-  /// Data reach the far end: an event of its own kind, because to look which one it is costs as much as the
-  /// call.
+  /// The event of data that reaches the far end. It has a handler of its own, because telling kinds of events
+  /// apart costs as much as the call.
   struct Arrivals final : public sim::Handler {
     explicit Arrivals(Link& of) : link(of), network(of.network_) {}
     void handle(std::uint32_t event) override;
@@ -222,17 +222,17 @@ class alignas(64) Link final : public sim::Handler {
     Network& network;
   };
   enum class Sent { kYes, kNo, kUnknown };
-  /// What came of a look for credits: whether they suffice, and if not, when there may be more, and until
+  /// The result of looking for credits: whether they suffice, and if not, when there may be more and until
   /// when that is certain.
   struct Look {
     Sent found = Sent::kNo;
     sim::Time next = sim::Time::never();
     sim::Time unknown = sim::Time::never();
   };
-  /// Whether units of several packets are cut up on their first link, or travel as bursts.
+  /// Whether several packets of a flow are cut apart on their first link, or travel as a burst.
   enum class Mode { kPackets, kBursts };
-  /// What stands at the near end. Both have code of their own, because the host guesses branches by where
-  /// they are, and what is the rule for the one is the exception for the other.
+  /// What stands at the near end. Each kind has code of its own, because the host predicts a branch by its
+  /// address, and what is the rule for one kind is the exception for the other.
   enum class Near { kGpu, kSwitch };
   static std::uint8_t slipping_of(const Setup& setup);
 
@@ -244,8 +244,8 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode, Near near>
   [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::uint8_t index, sim::Bytes wire,
                                        Link* in, const Way& onward, sim::Time start);
-  /// The wire is free for that channel, and nobody waits whom an arbiter could prefer.
-  bool nobody_before(std::uint8_t channel, sim::Time now) const {
+  /// Whether the wire is free for that channel and no packet waits that an arbiter could prefer.
+  bool none_before(std::uint8_t channel, sim::Time now) const {
     if (busy_until_ <= now) return waiting_channels_ == 0;
     return slips(channel) && slip_from_ <= now && (waiting_channels_ & slipping_) == 0;
   }
@@ -254,7 +254,7 @@ class alignas(64) Link final : public sim::Handler {
   [[gnu::always_inline]] Input* queue_first(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     Channel& c = channels_[channel];
     Input& in = c.inputs[input];
-    // The channel knows whether anything is queued; to ask the input would be to wait for its cache line.
+    // The channel knows whether anything is queued; asking the input would wait for its cache line.
     if (c.waiting.has(input)) return &in;
     in.first = packet;
     c.waiting.add(input);
@@ -283,18 +283,18 @@ class alignas(64) Link final : public sim::Handler {
   sim::Time busy_until_;
   sim::Time wake_ = sim::Time::never();  // an event for another time is stale
   sim::Time delay_;                      // from leaving the near chip to entering the far one's outputs
-  std::uint32_t lookahead_ps_;           // for so long nothing unknown can come up
+  std::uint32_t lookahead_ps_;           // no packet that it does not know of can come up for this long
   NodeId to_;
   std::uint16_t far_input_;
-  std::uint8_t waiting_channels_ = 0;  // a bit a channel that has a packet queued
+  std::uint8_t waiting_channels_ = 0;  // one bit per channel: it has a packet queued
   std::uint8_t last_channel_ = 0;
-  std::uint8_t slipping_;  // a bit a channel that may slip into a burst; none when there are no bursts
+  std::uint8_t slipping_;  // one bit per channel: it may slip into a burst; none where there are no bursts
   bool packet_by_packet_ : 1;
-  bool ordinary_ : 1;  // no input that may be slower than this link or shares its way out with other outputs
+  bool ordinary_ : 1;  // no input is slower than this link or shares its way out with other outputs
   bool from_gpu_ : 1;
   bool errs_ : 1;       // there are bit errors
-  bool competes_ : 1;   // with other outputs for input buffers
-  bool plain_ : 1;      // neither
+  bool competes_ : 1;   // it competes with other outputs for input buffers
+  bool plain_ : 1;      // it neither has bit errors nor competes
   bool passes_on_ : 1;  // packets go on from its far end
   bool mixed_ : 1;      // links of the fabric differ in rate or in what packets take
   LinkTypeId type_;
@@ -307,11 +307,12 @@ class alignas(64) Link final : public sim::Handler {
   Drain drain_;
   std::array<ReturningCredits, kMostChannels> returning_;
 
-  // Packet by packet, a flag or an acknowledgement waits for one packet of data at most. So that it does
-  // not wait for a whole burst either, channels of control and requests may slip into a burst from then on.
+  // Where packets travel one by one, a flag or an acknowledgement waits for one packet of data at most. So
+  // that it does not wait for a whole burst, channels of control and requests may slip into a burst from
+  // slip_from_ on.
   sim::Time slip_from_;
   sim::Time one_packet_;
-  sim::Time last_sent_ = sim::Time::ps(-1);  // kept where it competes; before all time: nothing yet
+  sim::Time last_sent_ = sim::Time::ps(-1);  // kept where it competes; -1 ps while it has sent nothing
   std::uint64_t bursts_ = 0;
   std::int64_t to_error_ = 0;  // bytes until the next bit error, where there are any
   std::uint64_t replays_ = 0;

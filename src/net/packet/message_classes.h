@@ -2,7 +2,7 @@
 //
 // A packet waits for packets of its own class on the way it takes (prove_trees proves that this has no
 // circle), and at a chip for those of other classes that its own progress depends on. If those waits follow
-// an order of classes, all of it together has no circle either: a circle would have to stay within one class.
+// an order of classes, there is no circle at all, because a circle would have to stay within one class.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array kClassWaits = {
     // A contribution waits for results and partial sums to leave the switch.
     ClassWait{PacketClass::kContribution, PacketClass::kData},
     ClassWait{PacketClass::kContribution, PacketClass::kControl},
-    // Data wait at their destination for the acknowledgement to be taken. Control waits for no other class.
+    // Data waits at its destination for the acknowledgement to be taken. Control waits for no other class.
     ClassWait{PacketClass::kData, PacketClass::kControl},
 };
 

@@ -33,7 +33,7 @@ sim::Bytes burst_that_fits(const Blueprint& b) {
   const std::int64_t room = smallest_buffer(b).count() / 4 / largest.count();
   return payload * std::clamp<std::int64_t>(room, 1, kMaxPayload / payload.count());
 }
-/// By node: the least latency of a link into it.
+/// Gives the least latency of a link into each node, by node.
 std::vector<sim::Time> soonest_arrivals(const Blueprint& b) {
   std::vector<sim::Time> soonest(static_cast<std::size_t>(b.nodes()), sim::Time::never());
   for (const Cable& c : b.cables) {
@@ -44,8 +44,8 @@ std::vector<sim::Time> soonest_arrivals(const Blueprint& b) {
   }
   return soonest;
 }
-/// Links differ in what decides how long a packet takes on them: one that comes in over a slow link, or with
-/// a large header, may be still coming in when a fast one could have sent all of it.
+/// Whether links differ in what decides how long a packet takes on them. A packet that comes in over a slow
+/// link, or with a large header, may still be coming in when a fast link could have sent all of it.
 bool mixes_links(const Blueprint& b) {
   const LinkType& first = b.link_types.front();
   return std::any_of(b.link_types.begin(), b.link_types.end(), [&](const LinkType& type) {
@@ -120,8 +120,9 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       // What a switch does not know of yet needs at least the fastest way into it and through the chip. Where
       // a buffer feeds few outputs at once, these must decide in order of time, one at a time.
       if (!blueprint.is_gpu(from) && near.speedup == 0) s.lookahead = soonest[index_of(from)] + near.latency;
-      // An arbiter that lets a control packet pass chooses at the same time who goes behind it: half the
-      // events of a GPU's link. (A burst lets control packets slip in, and is chosen when its turn has come.)
+      // An arbiter that lets a control packet pass chooses at the same time which packet goes behind it,
+      // which halves the events of a GPU's link. (A burst lets control packets slip in, and is chosen in its
+      // turn.)
       if (blueprint.is_gpu(from) && packet_by_packet && near.speedup == 0)
         s.lookahead = sim::Pace(s.rate).time(wire(s.type).largest_control()) + sim::Time::ps(1);
       // A unit acts when packets arrive, which the links of its switch cannot foresee.
@@ -145,7 +146,7 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   link_store_ = std::vector<std::optional<Link>>(setups.size());
   links_.reserve(setups.size());
   for (Link::Setup& s : setups) {
-    // Known once every cable has been counted.
+    // These are known once every cable has been counted.
     s.inputs = static_cast<int>(inputs.next[static_cast<std::size_t>(s.from)]);
     links_.push_back(&link_store_[s.id].emplace(*this, s));
   }

@@ -30,7 +30,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   ~Network() override;
 
   /// Makes the links of GPUs choose what goes behind a control packet when the wire is free for it, and not
-  /// together with that packet (docs/network.md): more events, and the times of an event for everything.
+  /// together with that packet (docs/network.md). That takes more events and gives exact times.
   void choose_when_free();
 
   // Fabric
@@ -103,7 +103,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   const std::vector<Link*>& links() const { return links_; }
   const PacketPort& port(NodeId gpu) const { return *ports_[index_of(gpu)]; }
 
-  /// For ports: data that came by `in` is here, and its place in the port's buffer is free from `freed` on.
+  /// Ports call this: data that came by `in` is here, and its place in their buffer is free from `freed` on.
   void taken_in(const Packet& packet, Link& in, sim::Time freed) {
     packets_delivered_ += packet.packets();
     payload_received_[index_of(packet.destination())] += packet.payload();
@@ -145,9 +145,9 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
     packets_delivered_ += packet.packets();
     units_[unit_index(chip)]->expect(packet, in);
   }
-  /// Outputs of a chip decide one after the other, because they compete for its input buffers: the one first
-  /// that has sent nothing for the longest time. An input that one of them takes is out of the others' turn,
-  /// so all that have something to send decide again until none sends.
+  /// Makes the outputs of a chip decide one after the other, because they compete for its input buffers. The
+  /// one that has sent nothing for the longest time is first. An input that one of them takes is not there
+  /// for the others, so all that have something to send decide again until none sends.
   void decide_in_turn(NodeId chip);
   void departed(const Packet& packet, NodeId gpu) { endpoints_[index_of(gpu)]->departed(packet); }
   void departed_from_unit(const Packet& packet, NodeId chip, sim::Time end) {
@@ -195,7 +195,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   std::vector<std::vector<Link*>> outputs_;     // by chip; only where these compete for input buffers
   std::vector<Link*> deciding_;
   std::vector<SwitchUnit*> units_;          // by switch, likewise
-  std::vector<std::uint32_t> unit_inputs_;  // as which input a switch's outputs see its unit
+  std::vector<std::uint32_t> unit_inputs_;  // by switch: the input as which its outputs see its unit
 };
 
 }  // namespace infold::net

@@ -24,7 +24,7 @@ enum class PacketKind : std::uint8_t {
   kMulticastWrite,  ///< data for every member of a group; answered by one acknowledgement
   kLoadReduce,      ///< asks for the sum over a group; the switches ask every member in its name
   kReply,           ///< a member's contribution to a sum that was asked for
-  kResult,          ///< a finished sum, on its way to who wants it
+  kResult,          ///< a finished sum, on its way to the GPUs that want it
   kPartial,         ///< a sum of some contributions, for the GPU that finishes it
   kReminder,        ///< asks the switches for what they still hold of a sum
   kUnitAck,         ///< between GPU and unit: a contribution is taken, a result or multicast is visible
@@ -68,8 +68,8 @@ inline constexpr std::int64_t kMaxNamed = std::int64_t{1} << 24;
 /// Invariant: the packets of one never differ in kind, flow or next hop, and count one by one for
 /// headers, acknowledgements, credits and statistics.
 ///
-/// What only some kinds carry shares its place with what others do. Each has a name of its own, and debug
-/// builds check that it is asked for where it is carried.
+/// A field that only some kinds carry shares its place with a field of other kinds. Each field has a name of
+/// its own, and debug builds check that it is only read from a packet that carries it.
 class Packet {
  public:
   Packet() = default;
@@ -88,7 +88,7 @@ class Packet {
     ack.spread_ = write.spread_;
     return ack;
   }
-  /// The acknowledgement of a packet between GPU and unit. Goes by the lane that the packet came by.
+  /// The acknowledgement of a packet between GPU and unit. It goes by the lane that the packet came by.
   static Packet unit_ack(const Packet& packet) {
     Packet ack(PacketKind::kUnitAck);
     ack.flow_ = packet.flow_;
@@ -98,7 +98,7 @@ class Packet {
     return ack;
   }
 
-  /// When the chip that it is bound for can act on it; kept by the links once it is sent.
+  /// When the chip that the packet is bound for can act on it. Links keep it up to date once it is sent.
   sim::Time arrives;
 
   PacketKind kind() const { return static_cast<PacketKind>(marks_ & 0xfU); }
@@ -116,11 +116,11 @@ class Packet {
   void set_spread(std::uint16_t spread) { spread_ = spread; }
   NodeId destination() const { return static_cast<NodeId>(to_ & kName); }
   void set_destination(NodeId node) { to_ = (to_ & ~kName) | static_cast<std::uint32_t>(node); }
-  /// What it is about: the move whose data these are, the flag, or the region and whose contributions these
-  /// are (inc/tag.h). Means something to the endpoints only.
+  /// What the packet is about: a move, a flag, or a region and the rank that contributes (inc/tag.h). Only
+  /// endpoints and units read it.
   std::uint32_t flow() const { return flow_; }
   void set_flow(std::uint32_t flow) { flow_ = flow; }
-  /// Virtual channel of the buffer that holds it; kept by the links.
+  /// The virtual channel of the buffer that holds the packet. Links keep it up to date.
   std::uint8_t channel() const { return static_cast<std::uint8_t>(marks_ >> 4 & 0x7U); }
   void set_channel(std::uint8_t channel) {
     marks_ = static_cast<std::uint8_t>((marks_ & 0x8fU) | static_cast<unsigned>(channel) << 4);
@@ -135,19 +135,19 @@ class Packet {
     values_top_ = static_cast<std::uint8_t>(values >> 16);
   }
 
-  /// All kinds but acknowledgements of writes: where in the flow, in bytes.
+  /// The place of the data in the flow, in bytes. All kinds have one but acknowledgements of writes.
   std::uint32_t offset() const {
     INFOLD_DCHECK(kind() != PacketKind::kAck, "an acknowledgement has no place in the flow");
     return place_;
   }
   void set_offset(std::uint32_t offset) { place_ = offset; }
-  /// Acknowledgements of writes: how many bytes of the flow are visible.
+  /// How many bytes of the flow are visible. Only acknowledgements of writes say so.
   std::uint32_t acknowledged() const {
     INFOLD_DCHECK(kind() == PacketKind::kAck, "only acknowledgements acknowledge");
     return place_;
   }
 
-  /// Of what a GPU sent: which one.
+  /// The GPU that sent the packet. Requires: no unit did.
   NodeId source() const {
     INFOLD_DCHECK(!from_unit(), "what a unit sends has no source");
     return static_cast<NodeId>(from_ & kName);
@@ -156,7 +156,7 @@ class Packet {
     from_ = (from_ & ~kName) | static_cast<std::uint32_t>(node);
     marks_ &= 0x7f;
   }
-  /// Of what a unit sent: by which name the unit will know it when it has left.
+  /// The name by which a unit that sent the packet will know it when it has left.
   std::uint16_t ticket() const {
     INFOLD_DCHECK(from_unit(), "only units give tickets");
     return static_cast<std::uint16_t>(from_);
@@ -177,7 +177,7 @@ class Packet {
     --packets_;
     return first;
   }
-  /// Puts what follows this in its flow behind it.
+  /// Adds the packets that follow this one in its flow.
   void append(const Packet& more) {
     payload_ = static_cast<std::uint16_t>(payload_ + more.payload_);
     packets_ = static_cast<std::uint16_t>(packets_ + more.packets_);
@@ -199,11 +199,11 @@ class Packet {
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
 static_assert(kPacketKinds <= 16 && kPacketClasses * kMostLayers <= 8, "kinds and channels fit");
-/// Of a flag.
+/// The payload of a flag.
 inline constexpr std::uint16_t kFlagBytes = 8;
 inline constexpr std::int64_t kMaxPayload = 0xffff;
 
-/// The bytes a packet takes on a wire of one type. (A cache line each, so that a link finds its own by a
+/// The bytes that a packet takes on a wire of one type. (Each type has a cache line, which a link finds by a
 /// shift.)
 class alignas(64) WireCost {
  public:
@@ -213,22 +213,22 @@ class alignas(64) WireCost {
     for (const PacketKind kind : {PacketKind::kAck, PacketKind::kUnitAck})
       per_packet_[static_cast<std::size_t>(kind)] = static_cast<std::int32_t>(spec.ack.count());
   }
-  /// Packets of switches with units: requests without payload, and sums of up to `payload` bytes.
+  /// Adds the packets of switches with units: requests without payload, and sums of up to `payload` bytes.
   void add_in_network(sim::Bytes payload, sim::Bytes header, sim::Bytes request) {
     for (const PacketKind kind : {PacketKind::kLoadReduce, PacketKind::kReminder})
       per_packet_[static_cast<std::size_t>(kind)] = static_cast<std::int32_t>(request.count());
     largest_ = sim::max(largest_, sim::max(payload + header, request));
   }
-  /// Of what a GPU sends as control: an acknowledgement, or a flag.
+  /// The most that a GPU's control packet takes, which is an acknowledgement or a flag.
   sim::Bytes largest_control() const {
     return sim::max(of_one(PacketKind::kAck, 0), of_one(PacketKind::kSignal, kFlagBytes));
   }
-  /// The most that one packet takes: full of data, an acknowledgement, or a flag of eight bytes.
+  /// The most that any packet takes.
   sim::Bytes largest_packet() const { return largest_; }
   sim::Bytes of(const Packet& p) const {
     return sim::Bytes{p.payload() + p.packets() * per_packet_[static_cast<std::size_t>(p.kind())]};
   }
-  /// The same of a single packet.
+  /// The bytes that a single packet of a kind takes.
   sim::Bytes of_one(PacketKind kind, std::uint16_t payload) const {
     return sim::Bytes{payload + per_packet_[static_cast<std::size_t>(kind)]};
   }

@@ -23,7 +23,7 @@ class Network;
 
 class PacketPort final : public Port, public sim::Handler {
  public:
-  /// `links`: links into this GPU. `latency`: the least of theirs.
+  /// `links` is the number of links into this GPU, and `latency` the least of theirs.
   PacketPort(sim::EventQueue& events, Network& network, int links, sim::Time latency);
 
   void attach(Endpoint& endpoint) { endpoint_ = &endpoint; }
@@ -43,7 +43,7 @@ class PacketPort final : public Port, public sim::Handler {
   }
 
  private:
-  /// What is on one link.
+  /// The data that is on one link, the first to arrive first.
   struct Lane {
     Link* link = nullptr;
     sim::RingBuffer<Packet> packets;
@@ -60,7 +60,7 @@ class PacketPort final : public Port, public sim::Handler {
   std::vector<Lane> lanes_;
   Network& network_;
   sim::EventQueue& events_;
-  sim::Time latency_;                    // the least of a link: credits need so long to get back
+  sim::Time latency_;                    // the least of a link: credits take at least as long to get back
   sim::Time wake_ = sim::Time::never();  // an event for another time is stale
 };
 

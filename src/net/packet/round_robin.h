@@ -1,4 +1,4 @@
-// A set of waiting inputs that is served in turn: each gets its go before any gets a second.
+// A set of waiting inputs that are served in turn: each gets its turn before any gets a second one.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class RoundRobin {
     word(input / 64) &= ~(std::uint64_t{1} << (input % 64));
     --waiting_;
   }
-  /// It is the first input's turn, as at the beginning.
+  /// Gives the turn to the first input, as at the beginning.
   void start_anew() { turn_ = 0; }
   void served(std::uint32_t input) { turn_ = static_cast<std::uint16_t>(input + 1); }
 
@@ -53,13 +53,13 @@ class RoundRobin {
       }
       at = at + 1 == words_ ? 0 : at + 1;
     }
-    // Once round: what lies before the turn.
+    // The inputs before the turn come last.
     return found != kNone ? found : first_of(at, word(at) & ~from_turn, ready);
   }
 
  private:
   static std::uint16_t words_for(int inputs) { return static_cast<std::uint16_t>((inputs + 63) / 64); }
-  /// Of these bits of that word.
+  /// The first of these bits of that word whose input is ready; kNone if none is.
   template <class Ready>
   [[gnu::always_inline]] static std::uint32_t first_of(std::uint32_t word, std::uint64_t bits, Ready& ready) {
     for (; bits != 0; bits &= bits - 1) {
@@ -75,7 +75,7 @@ class RoundRobin {
   std::unique_ptr<std::uint64_t[]> rest_;
   std::uint16_t waiting_ = 0;
   std::uint16_t words_;
-  std::uint16_t turn_ = 0;  // behind the last input stands for the first
+  std::uint16_t turn_ = 0;  // the number behind the last input stands for the first
 };
 
 }  // namespace infold::net

@@ -71,9 +71,11 @@ class Guess {
         .fabric = &job_.system->plan().blueprint(),
         .tuning = coll::tuning_for(job_.system->coll, choice.protocol, job_.engine, job_.system->machine.gpu),
         .root = job_.root,
-        .engine = job_.engine};
+        .engine = job_.engine,
+        .go_on = &keep_going_};
     if (coll::most_steps(*choice.algorithm, request) > kTooManySteps) return kNever;
     const coll::Program program = coll::compile_on(*choice.algorithm, request, job_.system->machine.gpu);
+    if (sim::asked_to_stop(keep_going_)) return kNever;
     if (!coll::check_engine(program, job_.system->machine.gpu)) return kNever;
     const sim::Time limit =
         limit_us < kNever ? sim::Time::ps(static_cast<std::int64_t>(limit_us * 1e6) + 1) : sim::Time::never();

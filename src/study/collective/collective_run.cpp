@@ -227,7 +227,8 @@ coll::Tuning tuning_of(const CollectiveJob& job) {
   return tuning;
 }
 
-sim::Result<coll::Program> program_for(const CollectiveJob& job, const std::vector<int>& gpus) {
+sim::Result<coll::Program> program_for(const CollectiveJob& job, const std::vector<int>& gpus,
+                                       const sim::GoOn& go_on) {
   if (job.program != nullptr)
     return coll::fit(*job.program, job.bytes, job.protocol, coll::size_of(job.type));
   return coll::compile_on(*job.algorithm,
@@ -237,18 +238,19 @@ sim::Result<coll::Program> program_for(const CollectiveJob& job, const std::vect
                            .fabric = &job.system->plan().blueprint(),
                            .tuning = tuning_of(job),
                            .root = job.root,
-                           .engine = job.engine},
+                           .engine = job.engine,
+                           .go_on = &go_on},
                           job.system->machine.gpu);
 }
 
 /// The memory that the most loaded rank needs on its GPU: vectors, scratch, a buffer for each connection, and
 /// for copy engines one for the sums of each channel.
-sim::Bytes memory_of(const coll::Program& program) {
+sim::Bytes memory_of(const coll::Program& program, const sim::GoOn& go_on) {
   const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
   const sim::Bytes vectors = sizes.input + sizes.output + program.scratch;
   if (program.engine == coll::Engine::kAce) return vectors;
   const int sums = program.engine == coll::Engine::kDma ? program.channels : 0;
-  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program) + sums);
+  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program, go_on) + sums);
 }
 
 std::string gib(sim::Bytes b) {
@@ -267,9 +269,9 @@ sim::Status check_values(const CollectiveJob& job, sim::Bytes scratch) {
       job.bytes.count(), job.gpus, static_cast<double>(need) / (1 << 30), kValuesLimit >> 30));
 }
 
-sim::Status check_program(const CollectiveJob& job, const coll::Program& program) {
+sim::Status check_program(const CollectiveJob& job, const coll::Program& program, const sim::GoOn& go_on) {
   const gpu::GpuSpec& gpu = job.system->machine.gpu;
-  if (const sim::Bytes need = memory_of(program) * job.concurrent; need > gpu.hbm.capacity) {
+  if (const sim::Bytes need = memory_of(program, go_on) * job.concurrent; need > gpu.hbm.capacity) {
     return sim::fail(fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                                  sim::name_of(job.collective), job.bytes.count(), gib(need),
                                  gib(gpu.hbm.capacity)));
@@ -366,12 +368,13 @@ sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_o
   p.groups_ = groups_of(job);
   for (const auto& gpus : p.groups_) {
     if (sim::asked_to_stop(go_on)) return sim::interrupted();
-    auto program = program_for(job, gpus);
+    auto program = program_for(job, gpus, go_on);
     if (!program) return sim::fail(sim::prefixed(job.program->name, std::move(program).error()));
     p.programs_.push_back(*std::move(program));
   }
   if (sim::asked_to_stop(go_on)) return sim::interrupted();
-  if (auto ok = check_program(job, p.program()); !ok) return sim::fail_as(std::move(ok));
+  if (auto ok = check_program(job, p.program(), go_on); !ok) return sim::fail_as(std::move(ok));
+  if (sim::asked_to_stop(go_on)) return sim::interrupted();
   p.burst_ = choose_burst(job, p.programs_, p.groups_);
   return p;
 }

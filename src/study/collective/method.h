@@ -5,8 +5,8 @@
 #include <string>
 
 #include "coll/algo/algorithms.h"
-#include "coll/program/engine.h"
 #include "coll/program/fit.h"
+#include "coll/program/names.h"
 #include "sim/params.h"
 
 namespace infold::study {

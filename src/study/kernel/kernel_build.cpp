@@ -14,18 +14,6 @@ namespace {
 
 using gpu::Tensor;
 
-gpu::Residency residency_of(GridChoice g) {
-  switch (g) {
-    case GridChoice::kAny:
-      return gpu::Residency::kAny;
-    case GridChoice::kTogether:
-      return gpu::Residency::kTogether;
-    case GridChoice::kFree:
-      return gpu::Residency::kFree;
-  }
-  return gpu::Residency::kAny;
-}
-
 /// Reads, writes, and operations per element of the streaming operations with one pass.
 struct OnePass {
   int reads, writes;
@@ -97,7 +85,7 @@ class Builder {
                             0);
   }
   void operator()(const StreamKernelJob& s) {
-    const gpu::Residency together = residency_of(s.grid);
+    const gpu::Residency together = s.grid;
     if (s.op == StreamOp::kBatchNormForward) {
       plan_.list->batch_norm_forward(tensor(s.rows, s.cols), tensor(s.rows, s.cols), together);
     } else if (s.op == StreamOp::kBatchNormBackward) {
@@ -193,7 +181,7 @@ sim::Status check_kernel(const KernelJob& job) {
         fmt::format("a tile of {}x{} does not fit an SM of {}", gemm->tile_m, gemm->tile_n, job.gpu->name));
   }
   const auto* stream = std::get_if<StreamKernelJob>(&job.kernel);
-  if (stream != nullptr && stream->grid == GridChoice::kTogether && job.sms_taken > job.sms_reserved) {
+  if (stream != nullptr && stream->grid == gpu::Residency::kTogether && job.sms_taken > job.sms_reserved) {
     return sim::fail(fmt::format(
         "a grid that must be resident together waits for the {} SMs taken, and they are taken for good (see "
         "--grid free)",

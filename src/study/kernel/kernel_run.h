@@ -1,10 +1,8 @@
 // One measurement of a kernel on one GPU, and its result.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 
@@ -14,9 +12,10 @@
 #include "gpu/kernel/product.h"
 #include "gpu/kernel/tile_plan.h"
 #include "gpu/sm/actor.h"
-#include "sim/params.h"
+#include "gpu/sm/launch.h"
 #include "sim/result.h"
 #include "study/collective/collective_run.h"
+#include "study/names.h"
 
 namespace infold::study {
 
@@ -28,74 +27,21 @@ struct GemmKernel {
   int tile_n = 0;
 };
 
-enum class ConvPass : std::uint8_t { kForward, kData, kFilter };
-inline constexpr std::array kConvPassNames = {
-    sim::Named{ConvPass::kForward, "forward", "the layer's output"},
-    sim::Named{ConvPass::kData, "data", "the gradient of its input"},
-    sim::Named{ConvPass::kFilter, "filter", "the gradient of its filter"},
-};
-constexpr std::span<const sim::Named<ConvPass>> names_of(ConvPass) {
-  return kConvPassNames;
-}
 struct ConvKernel {
   gpu::Conv shape;
   ConvPass pass = ConvPass::kForward;
 };
 
-enum class CopyBy : std::uint8_t { kSm, kDma };
-inline constexpr std::array kCopyByNames = {
-    sim::Named{CopyBy::kSm, "sm", "a kernel that reads and writes"},
-    sim::Named{CopyBy::kDma, "dma", "the GPU's copy engines"},
-};
-constexpr std::span<const sim::Named<CopyBy>> names_of(CopyBy) {
-  return kCopyByNames;
-}
 struct CopyKernel {
   sim::Bytes bytes = sim::Bytes::gib(1);
   CopyBy by = CopyBy::kSm;
 };
 
-enum class StreamOp : std::uint8_t {
-  kElementwise,
-  kAdd,
-  kActivationBackward,
-  kBatchNormForward,
-  kBatchNormBackward,
-  kLayerNorm,
-  kSoftmax,
-  kOptimizer,
-  kBucketCopy
-};
-inline constexpr std::array kStreamOpNames = {
-    sim::Named{StreamOp::kElementwise, "elementwise", "one tensor in, one out"},
-    sim::Named{StreamOp::kAdd, "add", "two in, one out"},
-    sim::Named{StreamOp::kActivationBackward, "activation-backward", "output and gradient in, gradient out"},
-    sim::Named{StreamOp::kBatchNormForward, "batch-norm", "two passes: statistics, then values"},
-    sim::Named{StreamOp::kBatchNormBackward, "batch-norm-backward", "two passes over input and gradient"},
-    sim::Named{StreamOp::kLayerNorm, "layer-norm", "one in, one out, a row at a time"},
-    sim::Named{StreamOp::kSoftmax, "softmax", "the same with an exponential"},
-    sim::Named{StreamOp::kOptimizer, "optimizer",
-               "Adam: parameter, two moments and gradient in, the first three out, fp32"},
-    sim::Named{StreamOp::kBucketCopy, "bucket-copy", "gradients into a bucket of fp32"},
-};
-constexpr std::span<const sim::Named<StreamOp>> names_of(StreamOp) {
-  return kStreamOpNames;
-}
-
-enum class GridChoice : std::uint8_t { kAny, kTogether, kFree };
-inline constexpr std::array kGridChoiceNames = {
-    sim::Named{GridChoice::kAny, "any", "workgroups run as SMs become free; passes are kernels of their own"},
-    sim::Named{GridChoice::kTogether, "together", "one kernel whose whole grid must be resident"},
-    sim::Named{GridChoice::kFree, "free", "the same, with a grid cut to the SMs that are free"},
-};
-constexpr std::span<const sim::Named<GridChoice>> names_of(GridChoice) {
-  return kGridChoiceNames;
-}
 struct StreamKernelJob {
   StreamOp op = StreamOp::kElementwise;
   std::int64_t rows = 1 << 20;
   std::int64_t cols = 256;
-  GridChoice grid = GridChoice::kAny;
+  gpu::Residency grid = gpu::Residency::kAny;
 };
 
 struct AttentionKernelJob {

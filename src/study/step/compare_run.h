@@ -2,29 +2,15 @@
 // shared.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "sim/params.h"
 #include "sim/result.h"
 #include "study/collective/method.h"
+#include "study/names.h"
 #include "study/step/step_run.h"
 
 namespace infold::study {
-
-enum class Variant : std::uint8_t { kSequential, kOverlap, kIdeal };
-inline constexpr std::array kVariantNames = {
-    sim::Named{Variant::kSequential, "sequential", "nothing is reduced before backward has ended"},
-    sim::Named{Variant::kOverlap, "overlap", "buckets are reduced while backward runs"},
-    sim::Named{Variant::kIdeal, "ideal",
-               "the same on a machine where compute and collectives share no SM, cache or memory"},
-};
-constexpr std::span<const sim::Named<Variant>> names_of(Variant) {
-  return kVariantNames;
-}
 
 struct CompareRow {
   Variant variant = Variant::kOverlap;

@@ -4,31 +4,14 @@
 // bottleneck, so causes need not add up to the whole; what is missing (or too much) is their interaction.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "sim/params.h"
 #include "sim/result.h"
+#include "study/names.h"
 #include "study/step/step_run.h"
 
 namespace infold::study {
-
-enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kInteraction };
-inline constexpr std::array kCauseNames = {
-    sim::Named{Cause::kSm, "sm", "collectives hold SMs"},
-    sim::Named{Cause::kHbm, "hbm", "collectives use memory bandwidth"},
-    sim::Named{Cause::kL2, "l2", "collectives use the cache and its bandwidth"},
-    sim::Named{Cause::kLink, "link",
-               "always 0: kernels send nothing over links, and one collective follows another"},
-    sim::Named{Cause::kSkew, "skew", "collectives wait for late GPUs, and hold what they hold meanwhile"},
-    sim::Named{Cause::kInteraction, "interaction", "what the causes do together, beyond each alone"},
-};
-constexpr std::span<const sim::Named<Cause>> names_of(Cause) {
-  return kCauseNames;
-}
 
 struct ExplainResult {
   struct Part {

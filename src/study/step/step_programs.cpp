@@ -109,7 +109,7 @@ sim::Status StepPrograms::prepare(const work::Operation& op, sim::Bytes bytes,
   const Choice choice = choose(job, offers, keep_going_);
   job.algorithm = choice.algorithm;
   job.protocol = choice.protocol;
-  auto prepared = study::prepare(job);
+  auto prepared = study::prepare(job, keep_going_);
   if (!prepared) return sim::fail_as(std::move(prepared));
   entries_.emplace(key, std::make_unique<Entry>(Entry{choice, prepared->program()}));
   return {};

@@ -1,10 +1,8 @@
 // One training step on several GPUs: kernels and collectives on one machine, and what each costs the other.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "gpu/memory/memory_system.h"
@@ -14,6 +12,7 @@
 #include "study/collective/choice.h"
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
+#include "study/names.h"
 #include "study/step/step_times.h"
 #include "study/step/step_use.h"
 #include "train/graph.h"
@@ -24,17 +23,6 @@
 #include "train/strategy/sync_spec.h"
 
 namespace infold::study {
-
-/// If every GPU does the same, four can represent all.
-enum class Fold : std::uint8_t { kAuto, kOn, kOff };
-inline constexpr std::array kFoldNames = {
-    sim::Named{Fold::kAuto, "auto", "in large steps, unless packets are simulated one by one"},
-    sim::Named{Fold::kOn, "on", "wherever it can be done"},
-    sim::Named{Fold::kOff, "off", "every GPU is simulated"},
-};
-constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
-  return kFoldNames;
-}
 
 struct StepJob {
   SystemPtr system;

@@ -2,32 +2,16 @@
 // long compute waited for which communicator, and how much longer kernels took than alone.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "coll/program/collective.h"
-#include "sim/params.h"
 #include "sim/units.h"
+#include "study/names.h"
 #include "study/step/step_programs.h"
 #include "work/runtime.h"
 
 namespace infold::study {
-
-enum class KernelClass : std::uint8_t { kProduct, kConvolution, kAttention, kStreaming, kCopy };
-inline constexpr std::array kKernelClassNames = {
-    sim::Named{KernelClass::kProduct, "product", "matrix products"},
-    sim::Named{KernelClass::kConvolution, "convolution", "convolutions"},
-    sim::Named{KernelClass::kAttention, "attention", "fused attention"},
-    sim::Named{KernelClass::kStreaming, "streaming",
-               "kernels that stream through memory, the optimizer's too"},
-    sim::Named{KernelClass::kCopy, "copy", "copies into and out of the buffers of communication"},
-};
-constexpr std::span<const sim::Named<KernelClass>> names_of(KernelClass) {
-  return kKernelClassNames;
-}
 
 /// Kernels of one class on one rank. Gaps between kernels belong to none.
 struct KernelUse {

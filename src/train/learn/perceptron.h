@@ -23,7 +23,7 @@ class Perceptron {
 
   /// Returns the sum over the samples of half the squared error, and adds its gradient to `gradient`.
   float learn(std::span<const float> weights, std::span<const Sample> samples, std::span<float> gradient);
-  /// The output, whose sign is the class.
+  /// Computes the output, whose sign is the class.
   float answer(std::span<const float> weights, const Sample& sample);
 
  private:

@@ -13,7 +13,7 @@ constexpr double kAngle = 1.25 * 6.283185307179586;
 constexpr float kInner = 0.15F;
 constexpr float kNoise = 0.02F;
 
-/// Uniform in -1 .. 1.
+/// Draws a number between -1 and 1, uniformly.
 float noise(sim::Random& random) {
   return static_cast<float>(random.below(1 << 24)) / static_cast<float>(1 << 23) - 1.0F;
 }

@@ -213,7 +213,7 @@ class Divider {
     return {};
   }
 
-  /// The projections to few features are done by all: their results are small.
+  /// All ranks compute the projections to few features, because their results are small.
   sim::Status place_latent(const Operation& op, const LatentAttention& l) {
     if (auto fits = divides(l.heads, "heads"); !fits) return fits;
     const std::size_t n = op.parameters.size();
@@ -248,7 +248,7 @@ class Divider {
   const Graph& graph_;
   const Recipe& recipe_;
   Division out_;
-  std::vector<std::vector<int>> consumers_;  // by value: operations
+  std::vector<std::vector<int>> consumers_;  // by value: the operations that read it
 };
 
 }  // namespace

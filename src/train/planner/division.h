@@ -22,14 +22,14 @@ struct Division {
   std::vector<Part> values;           ///< by value
   std::vector<Part> linears;          ///< by operation: of a linear layer's weight
   std::vector<Parameter> parameters;  ///< with the sizes that one rank has
-  std::vector<bool> divided;          ///< by parameter: among tensor-parallel ranks
+  std::vector<bool> divided;          ///< by parameter: tensor-parallel ranks divide it
   std::vector<bool> summed;           ///< by parameter: each of these ranks has a part of its gradient's sum
   std::vector<Axis> axes;             ///< by parameter: the ranks that hold the same part of it
-  /// By value: operations of which each tensor-parallel rank has a part of the sum that is its gradient.
+  /// By value: the operations for which each tensor-parallel rank has a part of the sum that is its gradient.
   std::vector<int> partial_uses;
 };
 
-/// One rank has everything.
+/// The division in which one rank has everything.
 Division undivided(const Graph& graph);
 
 /// Refuses what cannot be divided so, and says why.

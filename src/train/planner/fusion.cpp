@@ -33,7 +33,7 @@ std::vector<std::vector<int>> fuse(const Graph& graph, Fusion fusion, bool apart
     const Operation& op = graph.operations[static_cast<std::size_t>(i)];
     const std::size_t run = run_before(op);
     if (run != groups.size() || run == 0) {
-      // What a join takes with it leaves an empty place.
+      // A run that a join takes with it leaves an empty group in its place.
       groups.push_back(run == 0 ? std::vector<int>{} : std::exchange(groups[run - 1], {}));
       normed.push_back(run != 0 && normed[run - 1]);
     }

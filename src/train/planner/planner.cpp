@@ -49,7 +49,7 @@ Planner::Planner(const Graph& graph, const Recipe& recipe, Division division)
   }
   std::ranges::replace(plan_.parameter_unit, kUnused, -1);
   outlives_.resize(graph.values.size());
-  std::vector<int> made_in(graph.values.size(), -1);  // repetition
+  std::vector<int> made_in(graph.values.size(), -1);  // by value: the repetition that makes it
   for (const Operation& op : graph.operations) {
     for (const ParameterId p : op.parameters) ++uses_[static_cast<std::size_t>(p)];
     made_in[static_cast<std::size_t>(op.output)] = op.repetition;
@@ -62,7 +62,7 @@ Planner::Planner(const Graph& graph, const Recipe& recipe, Division division)
 
 Plan Planner::run() {
   const bool recompute = recipe_.recompute != Recompute::kNone;
-  // What is gathered together is compiled by itself.
+  // A unit that is gathered together is compiled by itself, so no kernel reaches beyond it.
   groups_ = fuse(graph_, recipe_.fusion, recompute || recipe_.sharding == Sharding::kParameters);
   for (const auto& group : groups_) forward(group);
   if (graph_.received >= 0) plan_.ends.received = value(graph_.received);
@@ -170,7 +170,7 @@ void Planner::optimize() {
   const TensorId m = all(Role::kOptimizer, 4);
   const bool adam = recipe_.optimizer == Optimizer::kAdam;
   const TensorId v = adam ? all(Role::kOptimizer, 4) : kNone;
-  // Whoever gathers shards in the type of products needs them so; FSDP casts them as it gathers.
+  // A strategy that gathers shards in the type of products needs them so; FSDP casts them as it gathers.
   const bool gathered = recipe_.sharding == Sharding::kOptimizer || recipe_.sharding == Sharding::kGradients;
   const bool leaves_copy =
       recipe_.casts_weights() || (gathered && recipe_.weight_bytes() != recipe_.activation_bytes());

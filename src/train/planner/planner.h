@@ -33,7 +33,7 @@ class Planner {
   TensorId weight(ParameterId p);  ///< in the type of products; cast once per step if the type differs
   TensorId gradient(ParameterId p);
   const TensorSpec& spec(TensorId t) const { return plan_.tensors[static_cast<std::size_t>(t)]; }
-  /// Of a value, as all tensor-parallel ranks together have it.
+  /// The rows of a value, as all tensor-parallel ranks together have it.
   std::int64_t rows_of(ValueId v) const {
     return recipe_.batch * graph_.shape(v).positions() / division_.split.cp;
   }
@@ -48,16 +48,16 @@ class Planner {
 
   // What ranks exchange (planner_exchange.cpp). Without others each gives back what it was given.
   void communicate(Axis axis, coll::Collective what, TensorId in, TensorId out);
-  /// All rows of what tensor-parallel ranks have in parts.
+  /// Gathers all rows of a tensor that tensor-parallel ranks have in parts.
   TensorId all_rows(TensorId t);
-  /// The same of a value; products that follow each other read one copy.
+  /// Gathers all rows of a value; products that follow each other read one copy.
   TensorId all_rows_of(ValueId v);
-  /// The sum of what tensor-parallel ranks have: the rows of this one, or all.
+  /// Sums what tensor-parallel ranks have; gives the rows of this one, or all.
   TensorId sum_of(TensorId partial);
   /// Where a product leaves this rank's part of the sum that a value is, and what makes the value of it.
   TensorId partial_value(ValueId v);
   void sum_into(ValueId v, TensorId partial);
-  /// The tensor of all ranks that share a sequence, and the sum of what these have for this one's part of it.
+  /// Gathers a tensor of all ranks that share a sequence; sums what these have for this rank's part of it.
   TensorId all_tokens(TensorId t);
   TensorId sum_of_tokens(TensorId t);
   void sum_whole_gradients();
@@ -71,12 +71,19 @@ class Planner {
   bool eight_bit(ParameterId weight) const;
   int groups_of(ParameterId weight) const;
   Operands cast(TensorId t, int groups);
+  struct Factor {
+    TensorId tensor = kNone;
+    bool by_column = false;  ///< the product sums over the tensor's rows
+  };
+  void multiply(ParameterId weight, Factor left, Factor right, TensorId out, bool of_weights = false);
   void forward_linear(ParameterId weight, TensorId in, TensorId out);
   /// The gradient of the input, given that of the output.
   void data_gradient(ParameterId weight, TensorId out, TensorId in);
   /// The gradients of the weight and the bias; `out` is the gradient of the output.
   void weight_gradient(ParameterId weight, TensorId in, TensorId out);
   void bias_gradient(ParameterId bias, TensorId out);
+  /// Both gradients of a map that read the value `from`; `out` is the gradient of what it gave.
+  void backward_linear(ParameterId weight, ValueId from, TensorId out);
 
   // Forward.
   void forward(const std::vector<int>& group);
@@ -84,6 +91,13 @@ class Planner {
   void forward_layer(const Operation& op);
   void forward_divided(const Operation& op);
   void forward_attention(const Operation& op, const Attention& l);
+  struct AttendTensors {
+    TensorId query, key, value, out;
+  };
+  /// The attention of these heads over the sequences of the operation's input; the second is its backward.
+  Attend attend(const Operation& op, Attend heads, const AttendTensors& t) const;
+  Attend attend(const Operation& op, Attend heads, const AttendTensors& t,
+                const AttendTensors& gradients) const;
   void forward_latent(const Operation& op, const LatentAttention& l);
   void forward_experts(const Operation& op, const Experts& l);
   void activate_experts();  ///< the gated activation inside the experts
@@ -107,9 +121,9 @@ class Planner {
                                     const std::array<TensorId, 3>& gradients);
   void backward_latent(const Operation& op, const LatentAttention& l);
   void backward_experts(const Operation& op, const Experts& l);
-  /// Also gives the gradient of its scale.
+  /// Emits the backward of forward_norm, and gives the gradient of its scale.
   TensorId backward_norm(ParameterId scale, TensorId x, TensorId dy);
-  /// Attention sums the gradient of queries in fp32; this is the same in the type of the others.
+  /// Casts the gradient of queries, which attention sums in fp32, to the type of the other gradients.
   TensorId narrow(TensorId sum);
   void backward_loss(const Operation& op);
   void backward_pool(const Operation& op, const Pool& l);
@@ -122,19 +136,19 @@ class Planner {
   bool added(ParameterId p) const {
     return recipe_.adds_gradients() || weight_gradients_[static_cast<std::size_t>(p)] != kNone;
   }
-  /// The same where each tensor-parallel rank has a part of the sum: what ranks have is summed when the last
-  /// use of the value has given its part.
+  /// Like give(), where each tensor-parallel rank has a part of the sum. The parts are summed when the last
+  /// use of the value has given its own.
   void give_part(ValueId v, TensorId partial);
-  /// The gradient of a value: the first one is kept, further ones are added.
+  /// Takes the gradient of a value from one of its uses: the first is kept, further ones are added.
   void give(ValueId v, TensorId gradient);
   TensorId taken(ValueId v) const { return gradients_[static_cast<std::size_t>(v)]; }
   bool wants_gradient(ValueId v) const { return graph_.values[static_cast<std::size_t>(v)].needs_gradient; }
-  /// The last kernel completed one use of the gradient of this parameter; shared parameters count down their
-  /// uses.
+  /// Notes that the last kernel completed one use of the gradient of this parameter. Shared parameters count
+  /// down their uses.
   void gave(ParameterId p);
 
   void optimize();
-  /// Of all parameters, what this rank updates.
+  /// The elements of all parameters that this rank updates.
   std::int64_t updated_elements() const;
 
   // Recomputation.

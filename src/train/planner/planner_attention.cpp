@@ -5,6 +5,39 @@
 
 namespace infold::train {
 
+namespace {
+/// The heads of this rank.
+Attend heads_of(const Attention& l, std::int64_t size, int tp) {
+  return {.causal = l.causal,
+          .heads = l.heads / tp,
+          .head_size = size,
+          .kv_heads = l.value_heads() / tp,
+          .value_size = size};
+}
+}  // namespace
+
+Attend Planner::attend(const Operation& op, Attend heads, const AttendTensors& t) const {
+  const std::int64_t tokens = graph_.shape(op.inputs[0]).height;
+  heads.sequence = tokens / division_.split.cp;
+  heads.keys = tokens;
+  heads.query = t.query;
+  heads.key = t.key;
+  heads.value = t.value;
+  heads.out = t.out;
+  return heads;
+}
+
+Attend Planner::attend(const Operation& op, Attend heads, const AttendTensors& t,
+                       const AttendTensors& gradients) const {
+  Attend work = attend(op, heads, t);
+  work.backward = true;
+  work.d_query = gradients.query;
+  work.d_key = gradients.key;
+  work.d_value = gradients.value;
+  work.d_out = gradients.out;
+  return work;
+}
+
 /// Rotates queries and keys by their position: both halves times a cosine and a sine, exchanged and added.
 void Planner::turn(TensorId t) {
   if (fused()) return stream({t}, {t}, 4);
@@ -78,18 +111,7 @@ void Planner::forward_attention(const Operation& op, const Attention& l) {
   }
   const TensorId keys = all_tokens(k);
   const TensorId all_values = all_tokens(v);
-  emit(Attend{.backward = false,
-              .causal = l.causal,
-              .sequence = shape.height / split.cp,
-              .heads = l.heads / split.tp,
-              .head_size = size,
-              .kv_heads = l.value_heads() / split.tp,
-              .value_size = size,
-              .keys = shape.height,
-              .query = q,
-              .key = keys,
-              .value = all_values,
-              .out = mixed});
+  emit(attend(op, heads_of(l, size, split.tp), {q, keys, all_values, mixed}));
   const TensorId out = partial_value(op.output);
   forward_linear(op.parameters[l.joined ? stride : 3 * stride], mixed, out);
   sum_into(op.output, out);
@@ -116,22 +138,7 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   const TensorId sum = like(mixed, 4);
   TensorId dk = passing(spec(keys).rows, spec(mixed).cols);
   TensorId dv = passing(spec(keys).rows, spec(mixed).cols);
-  emit(Attend{.backward = true,
-              .causal = l.causal,
-              .sequence = shape.height / split.cp,
-              .heads = l.heads / split.tp,
-              .head_size = size,
-              .kv_heads = l.value_heads() / split.tp,
-              .value_size = size,
-              .keys = shape.height,
-              .query = kept[0],
-              .key = keys,
-              .value = values,
-              .out = mixed,
-              .d_query = sum,
-              .d_key = dk,
-              .d_value = dv,
-              .d_out = d_mixed});
+  emit(attend(op, heads_of(l, size, split.tp), {kept[0], keys, values, mixed}, {sum, dk, dv, d_mixed}));
   TensorId dq = narrow(sum);
   if (l.value_heads() != l.heads) {
     // Every head of queries gave its own; those that share a head of keys and values are added.
@@ -169,10 +176,7 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   if (split.tp > 1) return backward_divided_projections(op, l, gradients);
   for (std::size_t i = 3; i-- > 0;) {
     const ValueId from = op.inputs[l.cross && i > 0 ? 1 : 0];
-    const TensorId dx = like(value(from));
-    data_gradient(op.parameters[i * stride], gradients[i], dx);
-    give(from, dx);
-    weight_gradient(op.parameters[i * stride], value(from), gradients[i]);
+    backward_linear(op.parameters[i * stride], from, gradients[i]);
     if (l.bias) bias_gradient(op.parameters[i * stride + 1], gradients[i]);
   }
 }

@@ -19,7 +19,7 @@ std::array<ParameterId, 3> matrices_of(const Operation& op) {
 }
 }  // namespace
 
-/// Rows that so many tokens of one rank fill, over all experts.
+/// The number of rows that so many tokens of one rank fill, over all experts.
 std::int64_t Planner::expert_rows(std::int64_t tokens, const Experts& l) const {
   const double skew = division_.split.skew;
   const auto each = (tokens * l.top + l.count - 1) / l.count;
@@ -63,7 +63,8 @@ void Planner::forward_experts(const Operation& op, const Experts& l) {
   const auto [gate, up, down] = matrices_of(op);
   const TensorId logits = passing(rows, l.count);
   forward_linear(op.parameters[0], in, logits);
-  // Which experts a token goes to, and its share of each: in fp32, with a number for the expert.
+  // The router gives the experts that a token goes to and its share of each, in fp32 with the expert's
+  // number.
   const TensorId shares = tensor(Role::kPassing, rows, l.top, 8);
   stream({logits}, {shares}, 16);
   // The tokens are sorted by expert; each is copied once for each of its experts.
@@ -82,7 +83,7 @@ void Planner::forward_experts(const Operation& op, const Experts& l) {
   auto& kept = kept_[static_cast<std::size_t>(current_)];
   forward_linear(down, kept[ExpertsKept::kInner], kept[ExpertsKept::kDown]);
   kept[ExpertsKept::kDown] = from_experts(kept[ExpertsKept::kDown], l);
-  // Back in the order of tokens, each the weighted sum of what its experts gave.
+  // Rows go back into the order of tokens; each is the weighted sum of what its experts gave.
   stream({kept[ExpertsKept::kDown], shares}, {value(op.output)}, 2);
 }
 

@@ -14,6 +14,14 @@ LatentParameters places_of(const LatentAttention& l) {
   if (l.query_rank > 0) return {};
   return {.query_up = 0, .down = 1, .norm = 2, .up = 3, .out = 4};
 }
+/// So many heads, each with keys and values of its own.
+Attend latent_heads_of(const LatentAttention& l, std::int64_t heads) {
+  return {.causal = l.causal,
+          .heads = heads,
+          .head_size = l.key_size(),
+          .kv_heads = heads,
+          .value_size = l.value_size};
+}
 struct LatentKept {
   enum : std::size_t { kQuery, kKey, kValue, kMixed, kDown, kNormed, kQueryDown, kQueryNormed };
 };
@@ -22,7 +30,6 @@ struct LatentKept {
 void Planner::forward_latent(const Operation& op, const LatentAttention& l) {
   const LatentParameters at = places_of(l);
   const Split& split = division_.split;
-  const Shape& shape = graph_.shape(op.inputs[0]);
   const std::int64_t rows = rows_of(op.inputs[0]);
   const std::int64_t heads = l.heads / split.tp;
   const int e = recipe_.activation_bytes();
@@ -64,18 +71,7 @@ void Planner::forward_latent(const Operation& op, const LatentAttention& l) {
   kept_[static_cast<std::size_t>(current_)] = {q, k, v, mixed, down, normed, query_down, query_normed};
   const TensorId keys = all_tokens(k);
   const TensorId values = all_tokens(v);
-  emit(Attend{.backward = false,
-              .causal = l.causal,
-              .sequence = shape.height / split.cp,
-              .heads = heads,
-              .head_size = l.key_size(),
-              .kv_heads = heads,
-              .value_size = l.value_size,
-              .keys = shape.height,
-              .query = q,
-              .key = keys,
-              .value = values,
-              .out = mixed});
+  emit(attend(op, latent_heads_of(l, heads), {q, keys, values, mixed}));
   const TensorId out = partial_value(op.output);
   forward_linear(op.parameters[at.out], mixed, out);
   sum_into(op.output, out);
@@ -99,22 +95,9 @@ void Planner::backward_latent(const Operation& op, const LatentAttention& l) {
   const TensorId sum = like(kept[LatentKept::kQuery], 4);
   const TensorId d_keys = like(keys);
   const TensorId d_values = like(values);
-  emit(Attend{.backward = true,
-              .causal = l.causal,
-              .sequence = graph_.shape(in).height / split.cp,
-              .heads = heads,
-              .head_size = l.key_size(),
-              .kv_heads = heads,
-              .value_size = l.value_size,
-              .keys = graph_.shape(in).height,
-              .query = kept[LatentKept::kQuery],
-              .key = keys,
-              .value = values,
-              .out = kept[LatentKept::kMixed],
-              .d_query = sum,
-              .d_key = d_keys,
-              .d_value = d_values,
-              .d_out = d_mixed});
+  emit(attend(op, latent_heads_of(l, heads),
+              {kept[LatentKept::kQuery], keys, values, kept[LatentKept::kMixed]},
+              {sum, d_keys, d_values, d_mixed}));
   const TensorId dk = sum_of_tokens(d_keys);
   const TensorId dv = sum_of_tokens(d_values);
   const TensorId dq = narrow(sum);
@@ -137,15 +120,9 @@ void Planner::backward_latent(const Operation& op, const LatentAttention& l) {
   const TensorId scale = gradient(op.parameters[at.norm]);
   if (!fused()) stream({d_normed, kept[LatentKept::kDown]}, {scale}, 4);
   gave(op.parameters[at.norm]);
-  const auto to_input = [&](std::size_t weight, TensorId d) {
-    const TensorId dx = like(value(in));
-    data_gradient(op.parameters[weight], d, dx);
-    give(in, dx);
-    weight_gradient(op.parameters[weight], value(in), d);
-  };
-  to_input(at.down, d_down);
+  backward_linear(op.parameters[at.down], in, d_down);
   if (l.query_rank == 0) {
-    if (split.tp == 1) return to_input(at.query_up, dq);
+    if (split.tp == 1) return backward_linear(op.parameters[at.query_up], in, dq);
     const TensorId x = all_rows(value(in));
     const TensorId dx = like(x);
     data_gradient(op.parameters[at.query_up], dq, dx);
@@ -157,7 +134,8 @@ void Planner::backward_latent(const Operation& op, const LatentAttention& l) {
   data_gradient(op.parameters[at.query_up], dq, d_query);
   d_query = sum_of(d_query);
   weight_gradient(op.parameters[at.query_up], all_queries, dq);
-  to_input(at.query_down, backward_norm(op.parameters[at.query_norm], kept[LatentKept::kQueryDown], d_query));
+  backward_linear(op.parameters[at.query_down], in,
+                  backward_norm(op.parameters[at.query_norm], kept[LatentKept::kQueryDown], d_query));
 }
 
 }  // namespace infold::train

@@ -28,42 +28,44 @@ Planner::Operands Planner::cast(TensorId t, int groups) {
   return copies;
 }
 
+/// Emits a product of a linear map. An operand that is read by column in 16 bits is a turned copy in 8 bits.
+void Planner::multiply(ParameterId p, Factor left, Factor right, TensorId out, bool of_weights) {
+  MatMul product{.left = left.tensor,
+                 .left_by_k = left.by_column,
+                 .right = right.tensor,
+                 .right_by_k = right.by_column,
+                 .out = out,
+                 .groups = groups_of(p),
+                 .of_weights = of_weights};
+  if (eight_bit(p)) {
+    const Operands left_copies = cast(left.tensor, groups_of(p));
+    const Operands right_copies = cast(right.tensor, groups_of(p));
+    product.left = left.by_column ? left_copies.turned : left_copies.straight;
+    product.right = right.by_column ? right_copies.turned : right_copies.straight;
+    product.left_by_k = product.right_by_k = false;
+  }
+  emit(product);
+}
+
 void Planner::forward_linear(ParameterId p, TensorId in, TensorId out) {
-  const int groups = groups_of(p);
-  const TensorId w = weight(p);
-  if (!eight_bit(p)) return emit(MatMul{.left = in, .right = w, .out = out, .groups = groups});
-  const TensorId left = cast(in, groups).straight;
-  const TensorId right = cast(w, groups).straight;
-  emit(MatMul{.left = left, .right = right, .out = out, .groups = groups});
+  multiply(p, {in}, {weight(p)}, out);
 }
 
 void Planner::data_gradient(ParameterId p, TensorId out, TensorId in) {
-  const int groups = groups_of(p);
-  const TensorId w = weight(p);
-  if (!eight_bit(p))
-    return emit(MatMul{.left = out, .right = w, .right_by_k = true, .out = in, .groups = groups});
-  const TensorId left = cast(out, groups).straight;
-  const TensorId right = cast(w, groups).turned;
-  emit(MatMul{.left = left, .right = right, .out = in, .groups = groups});
+  multiply(p, {out}, {weight(p), true}, in);
 }
 
 void Planner::weight_gradient(ParameterId p, TensorId in, TensorId out) {
-  const int groups = groups_of(p);
   const TensorId raw = raw_gradient(p);
-  if (eight_bit(p)) {
-    const TensorId left = cast(out, groups).turned;
-    const TensorId right = cast(in, groups).turned;
-    emit(MatMul{.left = left, .right = right, .out = raw, .groups = groups, .of_weights = true});
-  } else {
-    emit(MatMul{.left = out,
-                .left_by_k = true,
-                .right = in,
-                .right_by_k = true,
-                .out = raw,
-                .groups = groups,
-                .of_weights = true});
-  }
+  multiply(p, {out, true}, {in, true}, raw, true);
   settle_gradient(p, raw);
+}
+
+void Planner::backward_linear(ParameterId p, ValueId from, TensorId out) {
+  const TensorId dx = like(value(from));
+  data_gradient(p, out, dx);
+  give(from, dx);
+  weight_gradient(p, value(from), out);
 }
 
 void Planner::bias_gradient(ParameterId bias, TensorId out) {

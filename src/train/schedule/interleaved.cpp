@@ -24,12 +24,10 @@ Schedule interleaved(int stages, int micro_batches, int chunks) {
   const int all = micro_batches * chunks;
   for (int stage = 0; stage < stages; ++stage) {
     std::vector<Pass>& passes = schedule.emplace_back();
-    const int ahead = std::min((stages - stage - 1) * 2 + (chunks - 1) * stages, all);
-    for (int k = 0; k < ahead; ++k) passes.push_back(nth_pass(PassKind::kForward, k, stages, chunks));
-    for (int k = 0; k < all; ++k) {
-      if (k + ahead < all) passes.push_back(nth_pass(PassKind::kForward, k + ahead, stages, chunks));
-      passes.push_back(nth_pass(PassKind::kBackward, k, stages, chunks));
-    }
+    by_turns(
+        std::min((stages - stage - 1) * 2 + (chunks - 1) * stages, all), all,
+        [&](int k) { passes.push_back(nth_pass(PassKind::kForward, k, stages, chunks)); },
+        [&](int k) { passes.push_back(nth_pass(PassKind::kBackward, k, stages, chunks)); });
   }
   return schedule;
 }

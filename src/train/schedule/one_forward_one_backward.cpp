@@ -10,12 +10,14 @@ Schedule one_forward_one_backward(int stages, int micro_batches) {
   Schedule schedule;
   for (int stage = 0; stage < stages; ++stage) {
     std::vector<Pass>& passes = schedule.emplace_back();
-    const int ahead = std::min(stages - stage - 1, micro_batches);
-    for (int m = 0; m < ahead; ++m) passes.push_back({PassKind::kForward, m, 0});
-    for (int m = 0; m < micro_batches; ++m) {
-      if (m + ahead < micro_batches) passes.push_back({PassKind::kForward, m + ahead, 0});
-      passes.push_back({PassKind::kBackward, m, 0});
-    }
+    by_turns(
+        std::min(stages - stage - 1, micro_batches), micro_batches,
+        [&](int m) {
+          passes.push_back({PassKind::kForward, m, 0});
+        },
+        [&](int m) {
+          passes.push_back({PassKind::kBackward, m, 0});
+        });
   }
   return schedule;
 }

@@ -50,7 +50,7 @@ std::vector<int> places_of(const std::vector<Pass>& passes) {
   std::vector<int> places;
   std::map<std::pair<int, int>, int> held;  // chunk and micro-batch to place
   std::map<int, std::set<int>> freed;       // by chunk
-  std::map<int, int> made;                  // the same
+  std::map<int, int> made;                  // by chunk: places that there are
   for (const Pass& pass : passes) {
     const std::pair key{pass.chunk, pass.micro_batch};
     if (pass.kind == PassKind::kForward) {

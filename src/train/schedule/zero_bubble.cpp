@@ -12,13 +12,16 @@ Schedule zero_bubble(int stages, int micro_batches) {
   Schedule schedule;
   for (int stage = 0; stage < stages; ++stage) {
     std::vector<Pass>& passes = schedule.emplace_back();
-    const int ahead = std::min(stages - stage - 1, micro_batches);
-    for (int m = 0; m < ahead; ++m) passes.push_back({PassKind::kForward, m, 0});
-    for (int m = 0; m < micro_batches; ++m) {
-      if (m + ahead < micro_batches) passes.push_back({PassKind::kForward, m + ahead, 0});
+    const auto input_gradient = [&](int m) {
       passes.push_back({PassKind::kInputGradient, m, 0});
       if (m >= stage) passes.push_back({PassKind::kWeightGradient, m - stage, 0});
-    }
+    };
+    by_turns(
+        std::min(stages - stage - 1, micro_batches), micro_batches,
+        [&](int m) {
+          passes.push_back({PassKind::kForward, m, 0});
+        },
+        input_gradient);
     for (int m = std::max(0, micro_batches - stage); m < micro_batches; ++m)
       passes.push_back({PassKind::kWeightGradient, m, 0});
   }

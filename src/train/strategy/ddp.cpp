@@ -12,11 +12,11 @@ namespace infold::train {
 
 namespace {
 
-/// Of the parameters of one axis; their buckets are behind those that there are already.
+/// Appends the buckets of the parameters of one axis.
 void add_ddp_buckets(const StepRequest& request, Axis axis, std::vector<Bucket>& buckets) {
-  if (request.layout.ranks() > 1 && size_of(request.layout, axis) == 1) return;  // no other has them
+  if (request.layout.ranks() > 1 && size_of(request.layout, axis) == 1) return;  // no other rank has them
   const std::vector<sim::Bytes> sizes = gradient_sizes(request.plan);
-  std::vector<int> place(sizes.size());  // by parameter: in the order of readiness, from 1
+  std::vector<int> place(sizes.size());  // by parameter: its place in the order of readiness, from 1
   int count = 0;
   for (const GradientReady& r : request.plan.ready) place[static_cast<std::size_t>(r.parameter)] = ++count;
   bool first = true;

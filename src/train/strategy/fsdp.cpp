@@ -29,7 +29,7 @@ struct Piece {
   std::int64_t elements = 0;  ///< with padding
   work::BufferId gathered = 0;
   work::BufferId scattered = 0;
-  work::BufferId shard = 0;  ///< that is reduced over replicas
+  work::BufferId shard = 0;  ///< the shard that is reduced over replicas
   TensorId weights = 0;
   TensorId weight_shard = 0;
   TensorId gradients = 0;
@@ -42,7 +42,7 @@ struct Unit {
   int last_forward = -1;
   int first_backward = -1;
   int last_backward = -1;
-  std::vector<work::OpId> copied_out = {};  ///< when it was gathered last
+  std::vector<work::OpId> copied_out = {};  ///< the copies out of the buffer that was gathered last
 };
 
 class FsdpWriter {
@@ -227,7 +227,7 @@ class FsdpWriter {
     }
   }
 
-  /// The unit's gradients, of which all are there.
+  /// Reduces the unit's gradients, all of which are there.
   void scatter(int number, const Unit& unit) {
     std::vector<work::OpId> began;
     for (const Piece& p : unit.pieces) {
@@ -305,11 +305,11 @@ class FsdpWriter {
   std::map<Axis, ShardGroups> groups_;
   std::map<int, Unit> units_;  // by repetition
   int pass_ = 0;
-  /// By what was gathered: its copies into weights. The first entry of a later pass is the end of the one
+  /// For each gathering, its copies into weights. The first entry of a later pass is the end of the pass
   /// before.
   std::vector<std::vector<work::OpId>> copied_out_ = {{}};
   std::vector<work::OpId> previous_;   // the reduce-scatters whose buffer is freed next
-  std::vector<work::OpId> scattered_;  // all of this pass
+  std::vector<work::OpId> scattered_;  // all reduce-scatters of this pass
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ TensorId PassWriter::tensor(TensorId t, int micro_batch) {
   return known != own.end() ? known->second : own[t] = graph_.add(spec);
 }
 
-/// The same kernel with the tensors of the graph.
+/// Returns a kernel of the plan with the tensors of the graph in place of the plan's.
 Computation PassWriter::rename(const Computation& what, int micro_batch) {
   Computation renamed = what;
   const auto all = [&](auto&... ids) { ((ids = tensor(ids, micro_batch)), ...); };
@@ -106,7 +106,7 @@ void PassWriter::write(TensorId t, std::size_t stream, work::OpId op, Waits& wai
   use.writer = stream;
 }
 
-/// What the stream has not waited for yet.
+/// Keeps of these operations those that the stream has not waited for yet.
 std::vector<work::OpId> PassWriter::after(std::size_t stream, const Waits& waits) {
   std::vector<work::OpId> ops;
   for (std::size_t s = 0; s < kStreams; ++s) {

@@ -20,7 +20,7 @@ namespace infold::train {
 /// graph when it is first asked for.
 class AxisStreams {
  public:
-  /// The graph must outlive it.
+  /// The graph must outlive this object.
   AxisStreams(work::Graph& graph, const Layout& layout) : graph_(graph), layout_(layout) {}
 
   work::CommunicatorId communicator(Axis axis);
@@ -45,7 +45,7 @@ class PassWriter {
   work::OpId add(int op, int micro_batch = 0);
   /// Appends an operation that `add` gave to the stream that it belongs to. Requires: the order of `add`.
   void put(work::OpId op);
-  /// Both, for the ops of one phase; returns the operations in the order of the plan.
+  /// Adds and appends the ops of one phase. Returns the operations in the order of the plan.
   std::vector<work::OpId> run(Phase phase, int micro_batch = 0);
 
   /// The graph's tensor for one of the plan: each micro-batch has activations of its own, and all share the
@@ -54,14 +54,14 @@ class PassWriter {
 
  private:
   static constexpr std::size_t kStreams = 1 + kAxisNames.size();  // compute, then one per axis
-  /// Who uses a tensor of the graph.
+  /// Which operations use a tensor of the graph.
   struct Use {
     work::OpId written = -1;
-    std::size_t writer = 0;                  // stream
+    std::size_t writer = 0;                  // the stream of what wrote it
     std::array<work::OpId, kStreams> reads;  // the last of each stream; -1: none
     Use() { reads.fill(-1); }
   };
-  /// For an operation: of each stream the last operation that it has to wait for.
+  /// For each stream, its last operation that an operation has to wait for.
   using Waits = std::array<work::OpId, kStreams>;
 
   Computation rename(const Computation& what, int micro_batch);

@@ -1,5 +1,5 @@
-// Writes a stage's script pass by pass: receive, compute, send; then gradients are brought together, and the
-// update.
+// Writes a stage's script pass by pass: receive, compute, send. Then gradients are brought together, and the
+// update follows.
 #include "train/strategy/pipeline.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class StageWriter {
     const Plan* plan = nullptr;
     std::unique_ptr<PassWriter> writer;
     std::map<PassKind, std::vector<int>> ops = {};  // of a pass
-    // By place and way: who reads the tensor that was sent last, and the last op that used the place.
+    // By place and way: the op that reads the tensor that was sent last, and the last op that used the place.
     std::map<std::pair<int, Way>, OpId> sent = {};
     std::map<int, OpId> freed = {};
   };
@@ -89,8 +89,8 @@ class StageWriter {
             .tensor = t};
   }
 
-  /// When a receive is posted: when compute has come to it, or with interleaving one pass earlier, as
-  /// Megatron-LM does it. Not before its place is free.
+  /// What a receive waits for: that compute has come to it, or with interleaving one pass earlier, as
+  /// Megatron-LM does it; and that its place is free.
   std::vector<OpId> posted_after(const Chunk& chunk, int place) const {
     const bool ahead = plan_.spec.schedule == ScheduleKind::kInterleaved && step_.request.overlap;
     std::vector<OpId> after;
@@ -115,7 +115,7 @@ class StageWriter {
     return std::nullopt;
   }
 
-  /// What a pass gives to another stage, and which way.
+  /// The tensor that a pass gives to another stage, and which way it goes.
   std::optional<std::pair<Way, TensorId>> given(const Chunk& chunk, const Pass& pass) const {
     if (pass.kind == PassKind::kForward && chunk.part + 1 < parts())
       return std::pair{Way::kForward, chunk.plan->ends.sent};
@@ -205,8 +205,8 @@ class StageWriter {
   int stage_;
   std::vector<Chunk> chunks_;
   std::optional<OpId> last_;         // the last kernel of the pass before
-  std::optional<OpId> before_last_;  // and of the one before that
-  std::vector<OpId> sends_;          // that compute has not waited for
+  std::optional<OpId> before_last_;  // the last kernel of the pass before that one
+  std::vector<OpId> sends_;          // sends that compute has not waited for
   StageGradients gradients_;
 };
 

@@ -27,18 +27,18 @@ struct PipelinePlan {
   std::vector<Plan> plans_of(int stage) const;
 };
 
-/// `recipe.batch` is that of a micro-batch; `split` says how ranks of a stage share it. Refuses a model that
-/// cannot be cut so, and a schedule that cannot be.
+/// Plans a step. `recipe.batch` is that of a micro-batch; `split` says how ranks of a stage share it. Refuses
+/// a model that cannot be cut so, and a schedule that cannot run.
 sim::Result<PipelinePlan> plan_pipeline(const Graph& model, Recipe recipe, const PipelineSpec& spec,
                                         int stages, const Split& split = {});
 
-/// What a rank of a stage needs.
+/// The memory that a rank of a stage needs.
 MemoryNeed memory_need(const PipelinePlan& plan, int stage);
 
 struct PipelineRequest {
   const PipelinePlan& plan;
   Layout layout;        ///< with as many stages as the plan
-  SyncSpec sync = {};   ///< the size of buckets
+  SyncSpec sync = {};   ///< it gives the size of buckets
   bool overlap = true;  ///< false: compute waits for its sends (unless interleaved), and nothing is reduced
                         ///< before backward has ended
 };

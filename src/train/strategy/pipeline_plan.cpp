@@ -27,7 +27,7 @@ sim::Status check_shared(const PipelinePlan& plan) {
   return {};
 }
 
-/// Of all stages and micro-batches together: a graph of some gigabytes.
+/// The most operations of all stages and micro-batches together; the graph then takes some gigabytes.
 constexpr std::int64_t kMostOps = 2'000'000;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What strategies that shard parameters have in common: who shares them, and what that means for a recipe.
+// What strategies that shard parameters have in common: the ranks that share them, and what a recipe says
+// then.
 #pragma once
 
 #include <cstdint>

@@ -13,12 +13,12 @@ namespace infold::train {
 
 class SharedParameters {
  public:
-  /// Part g is on stage g % layout.pp. The graph must outlive it.
+  /// Part g is on stage g % layout.pp. The graph must outlive this object.
   SharedParameters(work::Graph& graph, const std::vector<ModelPart>& parts, const Layout& layout);
 
-  /// Those of a stage, in order.
+  /// The shared parameters of a stage, in order.
   std::vector<ParameterId> of(int stage) const;
-  /// The stages that hold it, as a communicator; and its stream in a stage's script.
+  /// The communicator of the stages that hold a parameter, and its stream in a stage's script.
   work::CommunicatorId communicator(ParameterId p);
   work::Stream& stream(int stage, ParameterId p);
 

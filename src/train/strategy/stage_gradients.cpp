@@ -1,4 +1,4 @@
-// Buckets in the order in which gradients become complete, then the sums between stages.
+// Writes buckets in the order in which gradients become complete, then the sums between stages.
 #include "train/strategy/stage_gradients.h"
 
 #include <fmt/format.h>

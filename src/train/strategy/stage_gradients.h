@@ -25,23 +25,24 @@ class StageGradients {
  public:
   StageGradients(StepParts& step, int stage) : step_(step), stage_(stage) {}
 
-  /// Operation `op` of the last micro-batch completes the gradient of a part's parameter.
+  /// Notes that operation `op` of the last micro-batch completes the gradient of a part's parameter.
   void ready(int part, ParameterId p, work::OpId op) { ready_[part].push_back({op, p}); }
-  /// All gradients of a part are ready: they are reduced in buckets, each as soon as its last one is there.
+  /// Reduces the gradients of a part, all of which are ready, in buckets, each as soon as its last one is
+  /// there.
   void reduce(int part);
-  /// What is left when backward has ended. Returns all that an update waits for.
+  /// Reduces what is left when backward has ended. Returns all that an update waits for.
   std::vector<work::OpId> reduce_rest(work::OpId backward_ended);
 
  private:
   struct Ready {
     work::OpId op = 0;
-    ParameterId parameter = 0;  // of the part
+    ParameterId parameter = 0;  // its number in the part
     auto operator<=>(const Ready&) const = default;
   };
   struct Bucket {
     Axis axis = Axis::kReplica;
     sim::Bytes bytes = {};
-    std::vector<int> parameters = {};  // of the model
+    std::vector<int> parameters = {};  // their numbers in the model
     std::vector<work::OpId> ready = {};
   };
   const ModelPart& part(int i) const { return step_.request.plan.parts[static_cast<std::size_t>(i)]; }
@@ -53,7 +54,7 @@ class StageGradients {
   StepParts& step_;
   int stage_;
   std::map<int, std::vector<Ready>> ready_;  // by part
-  std::vector<Bucket> held_back_;            // until backward has ended
+  std::vector<Bucket> held_back_;            // they wait until backward has ended
   std::vector<work::OpId> reduced_;
   std::map<ParameterId, std::vector<work::OpId>> complete_;  // of the model: what completes it on this stage
 };

@@ -1,4 +1,4 @@
-// Pairs of ranks, and one transfer per message.
+// A communicator is made of pairs of ranks, and each message is one transfer.
 #include "train/strategy/stage_links.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The communicators between neighbouring stages of a pipeline. Each direction of each link is one of its own,
-// with its own stream, so that neither waits for the other, as NCCL's grouped sends and receives do not.
+// The communicators between neighbouring stages of a pipeline. Each direction of each link has a communicator
+// and a stream of its own, so that neither waits for the other, as NCCL's grouped sends and receives do not.
 #pragma once
 
 #include <map>
@@ -21,10 +21,10 @@ class StageLinks {
   enum class Way : std::uint8_t { kForward, kBackward };
   struct Message {
     Way way = Way::kForward;
-    int part = 0;  ///< that sends it
+    int part = 0;  ///< the part that sends it
     int micro_batch = 0;
     sim::Bytes bytes;
-    TensorId tensor = 0;  ///< in which it is read, or written
+    TensorId tensor = 0;  ///< the tensor that is sent, or received into
   };
   /// Appends a send, or a receive, to its stream of the stage's script. Both ends of a message share a
   /// buffer.
@@ -34,7 +34,7 @@ class StageLinks {
  private:
   work::OpId add(int stage, const Message& message, work::BufferId buffer, std::vector<work::OpId> after);
   work::BufferId buffer(const Message& message);
-  /// From the stage `link` to the next, or back.
+  /// The communicator from the stage `link` to the next, or back.
   work::CommunicatorId communicator(Way way, int link);
   work::Stream& stream(int stage, work::CommunicatorId communicator);
 

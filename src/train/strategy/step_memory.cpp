@@ -1,5 +1,5 @@
-// Walks along the stream of compute. A buffer is there from when it may be written, until compute has waited
-// for what reads it last.
+// Walks along the stream of compute. A buffer is there from when it may be written until compute has waited
+// for the operation that reads it last.
 #include "train/strategy/step_memory.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class MemoryWalk {
   }
 
  private:
-  /// What is there during the whole step.
+  /// Counts what is there during the whole step.
   MemoryNeed kept() const {
     const Recipe& recipe = plan_.recipe;
     MemoryNeed need;
@@ -112,7 +112,7 @@ class MemoryWalk {
     first_use_ = std::move(first);
   }
 
-  /// What is gathered and scattered through buffers.
+  /// Counts what is gathered and scattered through buffers.
   void add_copies() {
     std::map<work::BufferId, std::vector<int>> begun;  // gatherings by buffer: when each may begin
     std::map<work::BufferId, std::size_t> copied_out;
@@ -148,14 +148,14 @@ class MemoryWalk {
     return end_;
   }
 
-  /// The buffer of a reduction, from the copy into it on; and what it gives, unless that is kept.
+  /// Counts the buffer of a reduction from the copy into it on, and its result unless that is kept.
   void add_reduction(work::OpId in, const work::Copy& copy) {
     work::OpId op = waiting_.at(in).front();
     add(gathered_, position(in), ended_by(op) - 1,
         graph_.buffers[static_cast<std::size_t>(copy.buffer)].bytes.count());
     while (true) {
       const auto* c = std::get_if<work::Collective>(&graph_[op].what);
-      if (c == nullptr) return;  // the copy to what is kept
+      if (c == nullptr) return;  // it is the copy to what is kept
       const auto next = std::ranges::find_if(waiting_.at(op), [&](work::OpId w) { return position(w) < 0; });
       if (next == waiting_.at(op).end()) return;
       const std::int64_t shards =
@@ -170,7 +170,7 @@ class MemoryWalk {
     return static_cast<std::int64_t>(graph_.communicators[static_cast<std::size_t>(c)].groups.front().size());
   }
 
-  /// Whole gradients, from the first kernel that writes them until they have been copied or reduced.
+  /// Counts whole gradients from the first kernel that writes them until they have been copied or reduced.
   void add_gradients() {
     std::map<int, int> first;  // by parameter: some are written by a kernel that does not name them
     std::map<int, int> last;
@@ -198,7 +198,7 @@ class MemoryWalk {
   const work::Graph& graph_;
   std::vector<int> position_;  // in the stream of compute; -1: elsewhere
   int end_ = 0;
-  std::map<work::OpId, std::vector<work::OpId>> waiting_;  // who waits for an operation
+  std::map<work::OpId, std::vector<work::OpId>> waiting_;  // the operations that wait for one
   std::vector<int> first_use_;                             // by tensor
   std::vector<std::int64_t> passing_;                      // changes by position
   std::vector<std::int64_t> gathered_;

@@ -1,4 +1,4 @@
-// How much memory a step of a strategy needs: what each rank keeps, and what is whole for a while.
+// How much memory a step of a strategy needs: what each rank keeps, and what is there as a whole for a while.
 #pragma once
 
 #include "train/memory_need.h"

@@ -1,4 +1,4 @@
-// Groups by the axis of each parameter, and tensors by what the plan reads first.
+// Finds groups by the axis of each parameter, and tensors by what the plan reads first.
 #include "train/strategy/step_rules.h"
 
 #include <set>

@@ -1,5 +1,5 @@
-// What the checker of steps (work/symbolic_step.h) has to know of a step: who holds which parameter, and what
-// is there before the step.
+// What the checker of steps (work/symbolic_step.h) has to know of a step: which ranks hold which parameter,
+// and what is there before the step.
 #pragma once
 
 #include "train/strategy/strategies.h"

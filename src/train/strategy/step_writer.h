@@ -18,7 +18,7 @@ namespace infold::train {
 struct Bucket {
   std::vector<int> parameters = {};  ///< in their order within the bucket
   sim::Bytes bytes = {};
-  int gradients = 0;  ///< that must be there before it may be reduced, in the order of Plan::ready
+  int gradients = 0;  ///< so many, in the order of Plan::ready, must be there before it may be reduced
   Axis axis = Axis::kReplica;
 };
 
@@ -41,25 +41,25 @@ class StepWriter {
 
   /// The communicator with this name, which is added with its stream when it is first asked for.
   work::CommunicatorId communicator(const std::string& name, const std::vector<std::vector<int>>& groups);
-  /// That of the ranks that hold the same of a parameter.
+  /// The communicator of the ranks that hold the same part of a parameter.
   work::CommunicatorId replicas(Axis axis);
-  /// A collective at the end of its communicator's stream.
+  /// Adds a collective at the end of its communicator's stream.
   work::OpId communicate(work::Collective what, std::string name, std::vector<work::OpId> after);
 
-  /// The same operation as one of the plan in a pass before the last, in no stream yet.
+  /// Adds for a pass before the last what an op of the plan does in the last, in no stream yet.
   work::OpId again(int op, int pass);
-  /// Forward and backward in the streams that they belong to. In that of compute, behind each gradient come
-  /// what `copy` says, and a marker where `marked` has one; last the marker of backward's end, which is
-  /// returned.
+  /// Appends forward and backward to the streams that they belong to. In that of compute, each gradient is
+  /// followed by what `copy` says, and by a marker where `marked` has one. The last is the marker of
+  /// backward's end, which is returned.
   work::OpId run_passes(const std::vector<std::optional<work::OpId>>& copy,
                         const std::vector<std::optional<work::OpId>>& marked);
-  /// The op of the plan, in its stream.
+  /// Appends an op of the plan to its stream.
   void put(int op) { pass_.put(op); }
-  /// A marker in no stream yet.
+  /// Adds a marker, in no stream yet.
   work::OpId marker();
-  /// The optimizer, when all of these have ended.
+  /// Appends the optimizer, which runs when all of these have ended.
   void update_after(std::vector<work::OpId> done);
-  /// The all-reduce of a bucket, behind those before it.
+  /// Appends the all-reduce of a bucket behind those before it.
   work::OpId reduce(const Bucket& bucket, std::vector<work::OpId> after);
 
  private:
@@ -74,7 +74,8 @@ class StepWriter {
   int buckets_ = 0;
 };
 
-/// The step of a strategy whose buckets do not depend on time. `copied`: by one kernel each, beside compute.
+/// Writes the step of a strategy whose buckets do not depend on time. If `copied`, one kernel copies each
+/// bucket beside compute.
 StepGraph write_buckets(const StepRequest& request, const std::vector<Bucket>& buckets, bool copied);
 
 }  // namespace infold::train

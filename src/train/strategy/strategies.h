@@ -16,7 +16,7 @@ struct StepRequest {
   const Plan& plan;
   Layout layout = {};
   SyncSpec sync;
-  /// False: nothing is reduced before backward has ended; where weights are gathered and gradients leave
+  /// If false, nothing is reduced before backward has ended; where weights are gathered and gradients leave
   /// block by block, compute waits for each.
   bool overlap = true;
   /// Passes of forward and backward that are written; the last is that of the plan's operations. Only
@@ -48,7 +48,7 @@ StepGraph write_fsdp(const StepRequest& request);
 /// The plan alone, on one GPU.
 work::Graph write_alone(const Plan& plan);
 
-/// Bytes of each parameter's gradient as it is sent.
+/// The bytes of each parameter's gradient as it is sent.
 std::vector<sim::Bytes> gradient_sizes(const Plan& plan);
 
 }  // namespace infold::train

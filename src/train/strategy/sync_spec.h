@@ -1,47 +1,15 @@
 // How gradients are brought together: which strategy, and its parameters.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "sim/params.h"
 #include "sim/units.h"
+#include "train/names.h"
 
 namespace infold::train {
 
 using namespace sim::literals;
-
-enum class SyncKind : std::uint8_t { kDdp, kHorovod, kTensorflow, kPerTensor, kZero1, kZero2, kFsdp, kHsdp };
-inline constexpr std::array kSyncNames = {
-    sim::Named{SyncKind::kDdp, "ddp", "PyTorch DDP: buckets in reverse order of parameters"},
-    sim::Named{SyncKind::kHorovod, "horovod", "Horovod: what is ready is fused, every few milliseconds"},
-    sim::Named{SyncKind::kTensorflow, "tensorflow",
-               "TensorFlow MirroredStrategy: everything in one, after backward"},
-    sim::Named{SyncKind::kPerTensor, "per-tensor", "each gradient by itself, as soon as it is there"},
-    sim::Named{
-        SyncKind::kZero1, "zero1",
-        "ZeRO-1, as Megatron-LM's distributed optimizer: each rank updates its shard of the parameters"},
-    sim::Named{SyncKind::kZero2, "zero2", "ZeRO-2: of gradients, too, each rank keeps its shard"},
-    sim::Named{SyncKind::kFsdp, "fsdp",
-               "PyTorch FSDP2: weights are shards, gathered block by block for forward and backward"},
-    sim::Named{SyncKind::kHsdp, "hsdp", "the same within groups of ranks, with all-reduces between groups"},
-};
-constexpr std::span<const sim::Named<SyncKind>> names_of(SyncKind) {
-  return kSyncNames;
-}
-
-/// The type in which gradients are sent, where a strategy has the choice.
-enum class ReduceType : std::uint8_t { kFp32, kProducts };
-inline constexpr std::array kReduceTypeNames = {
-    sim::Named{ReduceType::kFp32, "fp32", "FSDP's mixed precision with fp32 sums, as torchtitan has it"},
-    sim::Named{ReduceType::kProducts, "products",
-               "the type of activations and products, as llm-foundry's PURE"},
-};
-constexpr std::span<const sim::Named<ReduceType>> names_of(ReduceType) {
-  return kReduceTypeNames;
-}
 
 struct SyncSpec {
   static constexpr std::string_view kAbout = "How gradients are brought together.";

@@ -57,7 +57,8 @@ class ZeroWriter {
   void add_buckets(Axis axis) {
     const int shards = shard_groups(request_.sync, request_.layout, axis).shard_size;
     if (shards == 1) return;
-    std::vector<int> place(plan_.parameter_elements.size());  // in the order of readiness, from 1
+    std::vector<int> place(
+        plan_.parameter_elements.size());  // by parameter: in the order of readiness, from 1
     int count = 0;
     for (const GradientReady& r : plan_.ready) place[static_cast<std::size_t>(r.parameter)] = ++count;
     Bucket open{.axis = axis};
@@ -112,7 +113,7 @@ class ZeroWriter {
     previous_.clear();
   }
 
-  /// The buckets that were waiting for gradient number n.
+  /// Reduces the buckets that were waiting for gradient number n.
   void scatter(int n) {
     std::optional<work::OpId> when;
     for (const Sharded& s : buckets_) {
@@ -147,7 +148,8 @@ class ZeroWriter {
       graph().add(writer_.compute(), {.what = work::Marker{}, .after = std::exchange(previous_, {})});
   }
 
-  /// Forward needs the first parameters first, and buckets begin with the last.
+  /// Gathers the last bucket first, because forward needs the first parameters first and buckets begin with
+  /// the last ones.
   void gather(StepGraph& step) {
     const work::OpId updated =
         graph().add(writer_.compute(), {.what = work::Marker{}, .name = "end of the update"});
@@ -172,7 +174,7 @@ class ZeroWriter {
   std::vector<Sharded> buckets_;
   int pass_ = 0;
   std::vector<work::OpId> scattered_;
-  std::vector<work::OpId> previous_;  // that compute has not waited for
+  std::vector<work::OpId> previous_;  // reductions that compute has not waited for
 };
 
 }  // namespace
