@@ -1,8 +1,9 @@
 // Credits of one virtual channel: how many bytes of the far buffer the sender may still fill.
 //
 // The far end returns them in lots, as chips do: an answer to every packet would be traffic of its own. What
-// is on its way back is kept as (time, bytes) and counted in when the sender looks, which is exact and needs no
-// event. Invariant: what is held, on its way back, gathered (less than a lot) and in use adds up to the buffer.
+// is on its way back is kept as (time, bytes) and counted in when the sender looks, which is exact and needs
+// no event. Invariant: what is held, on its way back, gathered (less than a lot) and in use adds up to the
+// buffer.
 //
 // Where all packets end at the far end, their room is given back in order of arrival. A chip that passes
 // packets on gives room back in the order in which their tails leave.
