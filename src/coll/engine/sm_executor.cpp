@@ -30,9 +30,11 @@ void SmExecutor::handle(std::uint32_t workgroup) {
 
 void SmExecutor::channel_done(ChannelProtocol& channel) {
   const int rank = channel.rank();
+  WorkgroupKernel& kernel = kernels_[static_cast<std::size_t>(rank)];
+  residency_.resident += kernel.held(channel.channel());
   residency_.waiting += channel.waited();
   context_.gpu(rank).release_workgroup(*pipelines_[connection_set_.index_of(rank, channel.channel())]);
-  residency_.resident += kernels_[static_cast<std::size_t>(rank)].workgroup_done(channel.channel());
+  kernel.workgroup_done(channel.channel());
 }
 
 }  // namespace infold::coll

@@ -25,11 +25,13 @@ void WorkgroupKernel::start(int channel, int sm) {
   owner_.workgroup_started(rank_, channel);
 }
 
-sim::Time WorkgroupKernel::workgroup_done(int channel) {
-  const Workgroup& w = workgroups_[static_cast<std::size_t>(channel)];
-  const sim::Time held = context_.machine.events().now() - w.started;
-  context_.gpu(rank_).core().dispatcher().workgroup_done(id_, w.sm);
-  return held;
+sim::Time WorkgroupKernel::held(int channel) const {
+  return context_.machine.events().now() - workgroups_[static_cast<std::size_t>(channel)].started;
+}
+
+void WorkgroupKernel::workgroup_done(int channel) {
+  const int sm = workgroups_[static_cast<std::size_t>(channel)].sm;
+  context_.gpu(rank_).core().dispatcher().workgroup_done(id_, sm);
 }
 
 }  // namespace infold::coll

@@ -27,8 +27,10 @@ class WorkgroupKernel final : public gpu::Work {
 
   /// Puts the kernel on the rank's stream.
   void enqueue(int threads, sim::Time at);
-  /// The workgroup gives back its SM. Returns for how long it has held it.
-  sim::Time workgroup_done(int channel);
+  /// For how long the workgroup has held its SM.
+  sim::Time held(int channel) const;
+  /// The workgroup gives back its SM. The last one ends the kernel, of which the owner is told at once.
+  void workgroup_done(int channel);
 
  private:
   struct Workgroup {

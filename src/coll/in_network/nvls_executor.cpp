@@ -75,8 +75,10 @@ void NvlsExecutor::handle(std::uint32_t index) {
 }
 
 void NvlsExecutor::workgroup_done(NvlsWorkgroup& w) {
+  WorkgroupKernel& kernel = kernels_[static_cast<std::size_t>(w.rank())];
+  residency_.resident += kernel.held(w.channel());
   residency_.waiting += w.waited();
-  residency_.resident += kernels_[static_cast<std::size_t>(w.rank())].workgroup_done(w.channel());
+  kernel.workgroup_done(w.channel());
 }
 
 /// The switches forget the collective when all ranks are through.
