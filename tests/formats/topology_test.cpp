@@ -14,7 +14,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// A dump of a machine: GPUs below a bridge each, with these elements inside their <gpu>.
 struct Dump {
