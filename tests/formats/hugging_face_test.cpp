@@ -172,15 +172,15 @@ TEST(HuggingFace, RefusesWhatItDoesNotKnowWithItsPlace) {
   EXPECT_EQ(model_refusal(with(kLlama, "\"vocab_size\": 128256,", "")),
             "config.json:1:1: 'vocab_size' is missing");
   EXPECT_EQ(model_refusal(with(kLlama, "128256", "\"many\"")),
-            "config.json:3:92: vocab_size: 'many' is not a whole number");
+            "config.json:3:95: vocab_size: 'many' is not a whole number");
   EXPECT_EQ(model_refusal(with(kLlama, "128256", "0")),
-            "config.json:3:92: vocab_size: 0 is not between 1 and 1048576");
+            "config.json:3:95: vocab_size: 0 is not between 1 and 1048576");
   EXPECT_EQ(model_refusal(with(kLlama, "\"silu\"", "\"sillu\"")),
             "config.json:4:36: hidden_act: unknown activation 'sillu' (did you mean 'silu'?)");
   EXPECT_EQ(model_refusal(with(kLlama, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7")),
-            "config.json:3:28: attention: 32 heads cannot share 7 heads of keys and values evenly");
+            "config.json:3:28: 32 heads cannot share 7 heads of keys and values evenly");
   EXPECT_EQ(model_refusal(with(kLlama, "false", "\"no\"")),
-            "config.json:4:74: tie_word_embeddings: expected true or false");
+            "config.json:4:81: tie_word_embeddings: expected true or false");
   EXPECT_EQ(model_refusal("[1]"), "config.json:1:1: expected a map, not a list");
   EXPECT_THAT(model_refusal(with(kMixtral, "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 9")),
               HasSubstr("a token cannot be sent to 9 of 8 experts"));

@@ -169,6 +169,18 @@ coll::OwnProgram ring(coll::Collective collective, sim::Bytes bytes, int ranks, 
   return own;
 }
 
+/// What steps do: places that a step does not use say nothing.
+std::vector<std::string> texts_of(const std::vector<coll::Step>& steps) {
+  std::vector<std::string> texts;
+  for (const coll::Step& s : steps) {
+    texts.push_back(fmt::format(
+        "{} {} {} {} {} {} {} {}", coll::name_of(s), fmt::join(s.from, ","), fmt::join(s.to, ","),
+        s.bytes.count(), s.uses_input ? s.input_offset.count() : -1, s.uses_held ? s.held_offset.count() : -1,
+        s.writes_output ? s.output_offset.count() : -1, s.finishes));
+  }
+  return texts;
+}
+
 RC_GTEST_PROP(MscclRoundTrip, GivesTheSameStepsAtTheSameSize, ()) {
   const int ranks = *rc::gen::inRange(2, 9);
   const int channels = *rc::gen::inRange(1, 5);
@@ -186,7 +198,7 @@ RC_GTEST_PROP(MscclRoundTrip, GivesTheSameStepsAtTheSameSize, ()) {
   RC_ASSERT(again->channels <= own.program.channels);
   for (int rank = 0; rank < ranks; ++rank) {
     for (int channel = 0; channel < again->channels; ++channel)
-      RC_ASSERT(again->steps(rank, channel) == own.program.steps(rank, channel));
+      RC_ASSERT(texts_of(again->steps(rank, channel)) == texts_of(own.program.steps(rank, channel)));
   }
 }
 

@@ -145,7 +145,11 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
     return add(std::move(done));
   }
   bool add(YamlNode done) {
-    if (++values_ > limits_.values) return refuse(read_, fmt::format("more than {} values", limits_.values));
+    if (++values_ > limits_.values) {
+      refused_at_ = done.at;
+      why_ = fmt::format("more than {} values", limits_.values);
+      return false;
+    }
     if (open_.empty()) {
       root_ = std::move(done);
       return true;

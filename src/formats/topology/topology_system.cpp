@@ -76,7 +76,7 @@ class SystemMaker {
     if (links_said) {
       auto shape = find_shape(topology_, file_, notes_);
       if (!shape) return sim::fail_as(std::move(shape));
-      fit(*shape);
+      if (auto fits = fit(*shape); !fits) return fits;
     } else if (auto assumed = assume_links(); !assumed) {
       return assumed;
     }
@@ -121,26 +121,32 @@ class SystemMaker {
   }
 
   /// Links as the file has them; the rest from a machine of such links, best one of the same GPU.
-  void fit(const TopologyShape& shape) {
+  sim::Status fit(const TopologyShape& shape) {
+    const bool pcie = shape.topology == Topology::kPcieTree;
     Base base = most_like([&](const study::SystemSpec& s) {
-      if (s.machine.fabric.topology != shape.topology) return -1;
-      const bool pcie = shape.topology == Topology::kPcieTree;
-      return (s.machine.gpu.name == gpu_.name ? 16 : 0) +
-             (family_of(s.machine.gpu.name) == family_of(gpu_.name) ? 8 : 0) +
-             (!pcie && same_links(s.machine.fabric, shape) ? 4 : 0) + (s.machine.gpus == gpus() ? 2 : 0) +
-             (s.machine.inc.unit == inc::Unit::kNone ? 1 : 0);
+      if ((s.machine.fabric.topology == Topology::kPcieTree) != pcie) return -1;
+      const bool same_family = family_of(s.machine.gpu.name) == family_of(gpu_.name);
+      return (same_family ? 32 : 0) + (s.machine.gpu.name == gpu_.name ? 16 : 0) +
+             (s.machine.fabric.topology == shape.topology ? 8 : 0) +
+             (!pcie && same_links(s.machine.fabric, shape) ? 4 : 0) + (s.machine.gpus == gpus() ? 2 : 0);
     });
-    if (base.likeness < 0) {
-      system().machine.gpu = gpu_;
-      system().machine.gpus = gpus();
-      notes_.assumed.push_back("latencies, packets and channels: the defaults");
-    } else {
-      const bool same_family = family_of(base.system.machine.gpu.name) == family_of(gpu_.name);
-      if (!same_family) base.system.machine.inc = {};
-      take(std::move(base), shape.topology == Topology::kPcieTree
-                                ? "latencies and packets of PCIe, and channels, are those"
-                                : "rate, latency and packets of links, switches, and channels are those");
+    if (base.likeness < 0)
+      return sim::fail(config::at(file_, topology_.at,
+                                  "no preset has such links, whose rate and latency the file does not say"));
+    // Switches that reduce are those of the same GPU's machine, if it has switches at all.
+    net::FabricSpec& known = base.system.machine.fabric;
+    if (known.topology != shape.topology || family_of(base.system.machine.gpu.name) != family_of(gpu_.name)) {
+      net::FabricSpec fresh;
+      fresh.link = known.link;
+      fresh.packet = known.packet;
+      fresh.switch_chip = known.switch_chip;
+      fresh.interleave = known.interleave;
+      fresh.interleave_block = known.interleave_block;
+      known = fresh;
+      base.system.machine.inc.unit = inc::Unit::kNone;
     }
+    take(std::move(base), pcie ? "latencies and packets of PCIe, and channels, are those"
+                               : "rate, latency and packets of links, switches, and channels are those");
     net::FabricSpec& fabric = system().machine.fabric;
     const bool as_preset = same_links(fabric, shape);
     fabric.topology = shape.topology;
@@ -169,6 +175,7 @@ class SystemMaker {
         fabric.links_per_neighbour = shape.topology == Topology::kCubeMesh ? 1 : shape.links_per_neighbour;
         notes_.fact("links_per_neighbour", std::int64_t{shape.links_per_neighbour});
     }
+    return {};
   }
 
   /// A file for a virtual machine lists devices only: NCCL finds the links when it runs. They are those of a
