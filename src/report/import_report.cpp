@@ -14,7 +14,7 @@ namespace infold::report {
 
 namespace {
 
-std::string list_text(std::string_view label, const std::vector<std::string>& items) {
+std::string notes_text(std::string_view label, const std::vector<std::string>& items) {
   if (items.empty()) return {};
   std::string text = fmt::format("\n{}:\n", label);
   for (const std::string& item : items) text += fmt::format("  - {}\n", item);
@@ -58,7 +58,7 @@ std::string import_text(const formats::Imported& imported, const std::string& fi
     text += fmt::format("  {:<20} ", fact.name);
     std::visit([&](const auto& value) { text += fmt::format("{}\n", value); }, fact.value);
   }
-  return text + list_text("assumed", imported.notes.assumed) + list_text("ignored", imported.notes.ignored);
+  return text + notes_text("assumed", imported.notes.assumed) + notes_text("ignored", imported.notes.ignored);
 }
 
 std::string import_json(const formats::Imported& imported) {
