@@ -1,6 +1,6 @@
 // Fuzzes a reader of files, which INFOLD_READER names: any bytes must be taken, or refused with one line,
 // without a crash, a hang or a leak. An input is a file as a user would have it.
-#include "support/readers.h"
+#include "support/format_readers.h"
 
 #include <unistd.h>
 #include <cstddef>
@@ -38,8 +38,12 @@ const infold::config::NamedReader& chosen() {
   for (const auto& reader : infold::config::kReaders) {
     if (name != nullptr && reader.name == name) return reader;
   }
+  for (const auto& reader : infold::formats::kFormatReaders) {
+    if (name != nullptr && reader.name == name) return reader;
+  }
   std::cerr << "fuzz-reader: INFOLD_READER must be one of";
   for (const auto& reader : infold::config::kReaders) std::cerr << ' ' << reader.name;
+  for (const auto& reader : infold::formats::kFormatReaders) std::cerr << ' ' << reader.name;
   std::cerr << '\n';
   std::exit(2);
 }

@@ -79,6 +79,8 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit, Effects& e
   add_learn(app, exit);
   add_validate(app, typed, exit);
   add_check(app, exit);
+  add_import(app, exit);
+  add_export(app, exit);
   add_program(app, exit, effects);
   add_list(app, exit);
   add_describe(app, exit);

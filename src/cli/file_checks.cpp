@@ -11,6 +11,7 @@
 #include "cli/options/systems.h"
 #include "config/catalog.h"
 #include "config/yaml/suggest.h"
+#include "formats/catalog.h"
 #include "report/known_columns.h"
 #include "study/campaign/sweep_check.h"
 #include "study/hypothetical.h"
@@ -72,7 +73,7 @@ sim::Status check_study(const config::StudyFile& study) {
   for (const config::StudyCase& c : study.cases) {
     auto fits = check_one(c.system, c.gpus, c.methods.empty() ? study.methods : c.methods);
     if (!fits) return fits;
-    auto model = config::load_model(c.model);
+    auto model = formats::load_model(c.model);
     if (!model) return sim::fail_as(std::move(model));
     if (auto graph = train::build_graph(*model, c.sequence); !graph)
       return sim::fail(fmt::format("{}: {}: {}", study.name, c.model, graph.error().message));

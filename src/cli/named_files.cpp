@@ -120,6 +120,8 @@ class Inputs {
     }
   }
 
+  void add_import(const std::string& file) { add_file(file, "the command"); }
+
  private:
   void add_file(const std::string& path, std::string_view reader) { all_.push_back({reader, path}); }
 
@@ -135,6 +137,9 @@ std::vector<OutputPlace> outputs_of(const CLI::App& command) {
     for (const std::string_view beside : study::SweepStore::kBeside)
       places.push_back({"the sweep's database", file_of(database).string().append(beside)});
   }
+  if (command.get_name() == "import" || command.get_name() == "export")
+    places = {{"--out", typed(command, "--out")}};
+  if (!places.empty() && places.front().path.empty()) places.clear();
   for (const std::string_view option : kOutputs) {
     if (std::string path = typed(command, option); !path.empty()) places.push_back({option, std::move(path)});
   }
@@ -150,11 +155,13 @@ Inputs inputs_of(const CLI::App& command) {
       if (!value.empty()) inputs.add_option(option.name, value, option.name);
     }
   }
+  if (command.get_name() == "export") inputs.add_import(typed(command, "name"));
   const std::string file = typed(command, command.get_name() == "study" ? "study" : "file");
   if (file.empty()) return inputs;
   if (command.get_name() == "study") inputs.add_study(file);
   if (command.get_name() == "sweep") inputs.add_sweep(file);
   if (command.get_name() == "validate") inputs.add_validation(file);
+  if (command.get_name() == "import") inputs.add_import(file);
   return inputs;
 }
 

@@ -8,7 +8,7 @@
 namespace infold::config {
 
 std::string kind_of(std::string_view name_or_file) {
-  const bool file = is_file_reference(name_or_file) || name_or_file.ends_with(".json");
+  const bool file = is_file_reference(name_or_file);
   const auto source =
       file ? read_source(std::filesystem::path(name_or_file), kLargestProgram) : find_study(name_or_file);
   if (!source) return {};

@@ -29,7 +29,7 @@ std::vector<PresetInfo> list_systems();
 std::vector<PresetInfo> list_gpus();
 std::vector<PresetInfo> list_models();
 
-/// By preset name, or by file when the argument has a '/' or ends in .yaml or .yml.
+/// By preset name, or by file (is_file_reference).
 sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, const Validate& validate);
 /// The same with the parameters of `--set` changed (config/yaml/overrides.h). The outcome is validated
 /// instead of the file by itself; the file is validated only if it may be to blame for an error.

@@ -41,7 +41,7 @@ sim::Status GraphBuilder::apply(const Attention& l, Operation& op, Shape& /*out*
       if (auto added = add_projection(op, name, values, d, l.bias); !added) return added;
     }
   }
-  if (auto added = add_projection(op, "out", d, queries, l.bias); !added) return added;
+  if (auto added = add_projection(op, "out", d, queries, l.biased_output()); !added) return added;
   if (l.head_norm) {
     for (const char* name : {"query-norm.scale", "key-norm.scale"}) {
       if (auto added = add_parameter(op, name, 1, queries / l.heads, false); !added) return added;

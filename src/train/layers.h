@@ -125,6 +125,7 @@ struct AddEmbedding {
 struct Attention {
   int heads = 0;
   bool bias = true;
+  bool unbiased_output = false;
   bool joined = false;
   bool causal = false;
   bool rotary = false;
@@ -140,12 +141,14 @@ struct Attention {
     v.field("head_size", head_size, sim::between(0, 4096), "features of a head; 0: the width's share");
     v.field("head_norm", head_norm, "each head of queries and keys is scaled by its root mean square");
     v.field("bias", bias, "the projections have one");
+    v.field("unbiased_output", unbiased_output, "with bias: the projection of the output has none");
     v.field("joined", joined, "queries, keys and values are projected by one matrix");
     v.field("causal", causal, "a token sees only those before it");
     v.field("rotary", rotary, "queries and keys are turned by their position");
     v.field("cross", cross, "keys and values come from what 'memory' kept");
   }
   std::int64_t query_width(std::int64_t width) const { return head_size > 0 ? heads * head_size : width; }
+  bool biased_output() const { return bias && !unbiased_output; }
   int value_heads() const { return kv_heads > 0 ? kv_heads : heads; }
 };
 

@@ -47,6 +47,9 @@ function run(words) {
 
 const blocks = file("blocks.yaml", "kind: model\nbase: llama2-7b\nsummary: s\ninput: {tokens: 64}\nparameters: {width: 128, inner: 256, depth: 4, heads: 8, kv_heads: 4, words: 128}\n");
 const routed = file("routed.yaml", "kind: model\nbase: mixtral-8x7b\nsummary: s\ninput: {tokens: 64}\nparameters: {width: 128, inner: 256, depth: 2, heads: 8, kv_heads: 4, words: 128, experts: 4, top: 2}\n");
+const config = file("config.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 128, \"max_position_embeddings\": 64}");
+const topology = file("topology.xml", `<system version="1"><cpu>${[0, 1].map((g) => `<pci busid="0:${g}" class="0x030200" device="0x2330"><gpu dev="${g}" sm="90" rank="${g}"><nvlink target="0:9" count="4" tclass="0x068000"/></gpu></pci>`).join("")}</cpu></system>`);
+const alone = file("alone.json", "{\"collective\": \"all_reduce\", \"bytes\": 64, \"ranks\": 1, \"channels\": 1, \"lists\": [{\"rank\": 0, \"channel\": 0, \"steps\": [{\"bytes\": 64, \"input\": 0, \"output\": 0, \"finish\": true}]}]}");
 const tree = join(scratch, "tree.json");
 const pair = join(scratch, "pair.json");
 const tuning = join(scratch, "tuning.yaml");
@@ -256,6 +259,18 @@ const table = {
     "-g,--gpus,--ngpus": {base: "program show --size 4K", with: "-g 3"},
     "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
     "--json": {base: "program show -g 2 --size 4K", with: "--json"},
+  },
+  "import": {
+    "file": {base: `import ${topology}`, against: `import ${config}`, with: ""},
+    "-o,--out": {base: `import ${topology}`, writes: "imported.yaml"},
+    "--gpu": {base: `import ${topology}`, with: "--gpu h200", refusedIn: `import ${config}`, refused: "--gpu h200"},
+    "--json": {base: `import ${config}`, with: "--json"},
+  },
+  "export": {
+    "kind": {base: `export program ${pair}`, refused: "twice"},
+    "name": {base: `export program ${pair}`, refused: "twice"},
+    "--format": {base: `export program ${alone}`, refused: "--format chakra"},
+    "-o,--out": {base: `export program ${alone}`, writes: "exported.xml"},
   },
   "list": {"what": {base: "list systems", against: "list gpus", with: ""}, "--json": {base: "list gpus", with: "--json"}},
   "describe": {

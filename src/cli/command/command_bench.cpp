@@ -17,8 +17,8 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/trace_file.h"
-#include "config/program_file.h"
 #include "config/tuning_file.h"
+#include "formats/catalog.h"
 #include "report/bench_report.h"
 #include "study/collective/bench_run.h"
 #include "study/hypothetical.h"
@@ -211,9 +211,9 @@ sim::Status check_effects(const CLI::App& command, coll::Collective collective) 
 int take_program(BenchArguments& args, const CLI::App& command, std::optional<coll::OwnProgram>& own) {
   if (!args.collective.empty() || args.gpus > 0)
     return bad_input("--program: the file says which collective and how many GPUs");
-  auto loaded = config::load_program(args.program);
+  auto loaded = formats::load_program(args.program);
   if (!loaded) return failure(loaded.error());
-  own = std::move(loaded->own);
+  own = std::move(*loaded);
   args.collective = sim::name_of(own->program.collective);
   args.root = own->program.root;
   if (auto ok = check_effects(command, own->program.collective); !ok) return failure(ok.error());

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "cli/app.h"
 #include "cli/child.h"
@@ -18,6 +20,8 @@
 #include "config/study_file.h"
 #include "config/sweep_file.h"
 #include "config/validation_file.h"
+#include "formats/catalog.h"
+#include "formats/import.h"
 #include "study/check.h"
 #include "study/validation_run.h"
 #include "train/graph.h"
@@ -55,6 +59,34 @@ sim::Result<std::string> check_other(const std::string& file, const std::string&
   return fmt::format("validation, {} figures", validation->rows.size());
 }
 
+/// A foreign file as the spec that it says, or the line that is printed about what is no spec.
+sim::Result<std::variant<config::AnySpec, std::string>> import_spec(const std::string& file,
+                                                                    study::PreparingCheck& validate) {
+  using Found = std::variant<config::AnySpec, std::string>;
+  auto imported = formats::import_file(file);
+  if (!imported) return sim::fail_as(std::move(imported));
+  if (auto* model = std::get_if<train::Model>(&imported->value))
+    return Found{config::AnySpec{std::move(*model)}};
+  if (auto* system = std::get_if<study::SystemSpec>(&imported->value)) {
+    if (auto valid = validate(*system); !valid) return sim::fail(config::at(file, {}, valid.error().message));
+    return Found{config::AnySpec{std::move(*system)}};
+  }
+  if (const auto* own = std::get_if<coll::OwnProgram>(&imported->value)) {
+    return Found{fmt::format("program of {} on {} ranks, proved right", sim::name_of(own->program.collective),
+                             own->program.ranks)};
+  }
+  const auto& measured = std::get<formats::Measurements>(imported->value);
+  return Found{fmt::format("log of nccl-tests, {} runs", measured.runs.size())};
+}
+
+sim::Result<std::variant<config::AnySpec, std::string>> load_spec(const std::string& file,
+                                                                  study::PreparingCheck& validate) {
+  if (formats::format_of(file) != formats::Format::kOurs) return import_spec(file, validate);
+  return config::load_any(file, std::ref(validate)).map([](auto&& spec) {
+    return std::variant<config::AnySpec, std::string>{std::forward<decltype(spec)>(spec)};
+  });
+}
+
 int check_files(const std::vector<std::string>& files) {
   int exit = kDone;
   for (const std::string& file : files) {
@@ -71,13 +103,17 @@ int check_files(const std::vector<std::string>& files) {
       continue;
     }
     study::PreparingCheck validate([] { return !interrupted(); });
-    const auto loaded = config::load_any(file, std::ref(validate));
+    const auto loaded = load_spec(file, validate);
     if (interrupted()) return kInterrupted;
     if (!loaded) {
       exit = failure(loaded.error());
       continue;
     }
-    const config::AnySpec& spec = *loaded;
+    if (const auto* line = std::get_if<std::string>(&*loaded)) {
+      print(fmt::format("{}: {}: valid\n", shown, *line));
+      continue;
+    }
+    const config::AnySpec& spec = std::get<config::AnySpec>(*loaded);
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
       print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", shown, system->name, system->machine.gpus,
                         system->machine.gpu.name));

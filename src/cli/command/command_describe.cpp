@@ -13,9 +13,11 @@
 #include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "config/catalog.h"
+#include "config/model_dump.h"
 #include "config/yaml/describe.h"
 #include "config/yaml/dump.h"
 #include "config/yaml/suggest.h"
+#include "formats/catalog.h"
 #include "report/describe_report.h"
 #include "report/model_report.h"
 #include "study/check.h"
@@ -47,7 +49,7 @@ int show(const DescribeArguments& args, const report::Description& d, const std:
 
 int describe_system(const DescribeArguments& args) {
   study::PreparingCheck validate([] { return !interrupted(); });
-  const auto loaded = config::load_system(args.name, std::ref(validate));
+  const auto loaded = formats::load_system(args.name, {}, std::ref(validate));
   if (interrupted()) return kInterrupted;
   if (!loaded) return failure(loaded.error());
   const study::SystemSpec& s = *loaded;
@@ -62,10 +64,13 @@ int describe_gpu(const DescribeArguments& args) {
 }
 
 int describe_model(const DescribeArguments& args) {
-  const auto loaded = config::load_model(args.name);
+  const auto loaded = formats::load_model(args.name);
   if (!loaded) return failure(loaded.error());
-  if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
   const train::Model& model = *loaded;
+  if (args.yaml) {
+    print(config::to_yaml(model));
+    return kDone;
+  }
   const train::Graph graph = *train::build_graph(model);
   const train::Recipe example;
   const report::ModelMemory memory{example.batch, std::string(sim::name_of(example.numbers)),
@@ -81,7 +86,7 @@ int describe_component(const DescribeArguments& args) {
     return bad_input(fmt::format("there is no component '{}'{}; see 'infold list components'", args.name,
                                  config::suggestion_for_component(args.name)));
   }
-  if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
+  if (args.yaml) return bad_input("--yaml goes with a system, a gpu or a model");
   return show(args, {"component", found->name, found->about, {}, found->components, found->parameters}, {});
 }
 
@@ -105,7 +110,7 @@ void add_describe(CLI::App& app, int& exit) {
   command->add_option("kind", args->kind, "system, gpu, model or component")->required();
   command->add_option("name", args->name, "a preset, a file, or a component's name")->required();
   command->add_flag("--json", args->json, "print JSON");
-  command->add_flag("--yaml", args->yaml, "print the whole system or GPU as YAML that can be edited");
+  command->add_flag("--yaml", args->yaml, "print the whole system, GPU or model as YAML that can be edited");
   command->footer(
       "Example:\n  infold describe system dgx-a100\n  infold describe component link\n"
       "  infold describe model resnet50");

@@ -17,6 +17,7 @@
 #include "cli/stopwatch.h"
 #include "config/catalog.h"
 #include "config/study_file.h"
+#include "formats/catalog.h"
 #include "report/study_report.h"
 #include "study/hypothetical.h"
 #include "study/step/overlap_study.h"
@@ -58,7 +59,7 @@ sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loa
   const auto found = load_one(c.system, args, c.gpus, loaded);
   if (!found) return sim::fail_as(found);
   const study::SystemPtr& system = *found;
-  auto model = config::load_model(c.model);
+  auto model = formats::load_model(c.model);
   if (!model) return sim::fail_as(std::move(model));
   auto graph = train::build_graph(*model, c.sequence);
   if (!graph) return sim::fail(fmt::format("{}: {}: {}", args.study, c.model, graph.error().message));

@@ -14,6 +14,7 @@
 #include "config/catalog.h"
 #include "config/yaml/overrides.h"
 #include "config/yaml/units.h"
+#include "formats/catalog.h"
 #include "study/check.h"
 
 namespace infold::cli {
@@ -64,7 +65,7 @@ sim::Result<std::vector<study::SystemPtr>> load_systems(const std::string& list,
   std::vector<study::SystemPtr> systems;
   for (const std::string& name : split(list)) {
     study::PreparingCheck check([] { return !interrupted(); });
-    auto system = config::load_system(name, sets, std::ref(check));
+    auto system = formats::load_system(name, sets, std::ref(check));
     if (interrupted()) return sim::interrupted();
     if (!system) return sim::fail_as(std::move(system));
     systems.push_back(check.prepared());

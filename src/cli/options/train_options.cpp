@@ -14,9 +14,9 @@
 #include "cli/options/pick.h"
 #include "cli/options/systems.h"
 #include "config/catalog.h"
-#include "config/program_file.h"
 #include "config/study_file.h"
 #include "config/yaml/units.h"
+#include "formats/catalog.h"
 #include "study/hypothetical.h"
 
 namespace infold::cli {
@@ -114,20 +114,20 @@ sim::Status load_programs(const TrainArguments& a, std::deque<coll::OwnProgram>&
         "--program: not with --sync horovod, which fuses to sizes that no program can be proved for "
         "beforehand");
   for (const std::string& file : a.programs) {
-    auto loaded = config::load_program(file);
+    auto loaded = formats::load_program(file);
     if (!loaded) return sim::fail_as(std::move(loaded));
-    const coll::Program& program = loaded->own.program;
+    const coll::Program& program = loaded->program;
     if (program.collective != coll::Collective::kAllReduce) {
       return sim::fail(fmt::format("--program: {} is {}, and gradients are brought together by all_reduce",
-                                   loaded->own.name, sim::name_of(program.collective)));
+                                   loaded->name, sim::name_of(program.collective)));
     }
     const int asked = a.gpus > 0 ? a.gpus : ranks;
     if (asked > 0 && program.ranks != asked) {
       return sim::fail(
-          fmt::format("--program: {} is for {} GPUs, not for {}", loaded->own.name, program.ranks, asked));
+          fmt::format("--program: {} is for {} GPUs, not for {}", loaded->name, program.ranks, asked));
     }
     ranks = program.ranks;
-    programs.push_back(std::move(loaded->own));
+    programs.push_back(std::move(*loaded));
   }
   return {};
 }
@@ -297,7 +297,7 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
     auto built = study::check_built(*setup->system, method, args.what_if.inc());
     if (!built) return sim::fail_as(std::move(built));
   }
-  auto model = config::load_model(args.model);
+  auto model = formats::load_model(args.model);
   if (!model) return sim::fail_as(std::move(model));
   setup->model = std::move(*model);
   auto graph = train::build_graph(setup->model, args.sequence);

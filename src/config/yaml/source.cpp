@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -73,8 +74,9 @@ std::string_view kind_name(FileKind kind) {
 }
 
 bool is_file_reference(std::string_view reference) {
-  return reference.find('/') != std::string_view::npos || reference.ends_with(".yaml") ||
-         reference.ends_with(".yml");
+  constexpr std::array<std::string_view, 5> kEndings = {".yaml", ".yml", ".json", ".xml", ".gz"};
+  return reference.find('/') != std::string_view::npos ||
+         std::ranges::any_of(kEndings, [&](std::string_view ending) { return reference.ends_with(ending); });
 }
 
 std::string stem_of(std::string_view reference) {

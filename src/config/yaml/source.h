@@ -27,7 +27,8 @@ struct Source {
   std::string text;
 };
 
-/// An argument with a '/' or ending in .yaml or .yml is a file, anything else the name of a preset.
+/// An argument with a '/' or ending in .yaml, .yml, .json, .xml or .gz is a file, anything else the name of a
+/// preset.
 bool is_file_reference(std::string_view reference);
 
 /// The name of what is referred to, if it does not give one itself.

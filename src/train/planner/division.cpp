@@ -205,7 +205,7 @@ class Divider {
     }
     shrink_cols(op.parameters[last], tp());
     // Every rank normalises its own heads.
-    for (std::size_t i = last + stride; i < op.parameters.size(); ++i)
+    for (std::size_t i = last + (l.biased_output() ? 2 : 1); i < op.parameters.size(); ++i)
       out_.summed[static_cast<std::size_t>(op.parameters[i])] = true;
     part(op.output) = between();
     partial_use(op.inputs[0]);

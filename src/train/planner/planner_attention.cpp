@@ -131,7 +131,7 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   const TensorId d_mixed = like(mixed);
   data_gradient(op.parameters[last], all_dy, d_mixed);
   weight_gradient(op.parameters[last], mixed, all_dy);
-  if (l.bias) bias_gradient(op.parameters[last + 1], dy);
+  if (l.biased_output()) bias_gradient(op.parameters[last + 1], dy);
   // Attention. The gradient of the queries is summed in fp32 and then cast to the type of the others.
   const TensorId keys = all_tokens(kept[1]);
   const TensorId values = all_tokens(kept[2]);
@@ -156,8 +156,9 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
     turn(dk);
   }
   if (l.head_norm) {
-    dq = backward_norm(op.parameters[last + stride], kept[4], dq);
-    dk = backward_norm(op.parameters[last + stride + 1], kept[5], dk);
+    const std::size_t norms = last + (l.biased_output() ? 2 : 1);
+    dq = backward_norm(op.parameters[norms], kept[4], dq);
+    dk = backward_norm(op.parameters[norms + 1], kept[5], dk);
   }
   // The projections of the input.
   if (l.joined) {
