@@ -40,6 +40,18 @@ TEST(StreamKernel, TheSecondPassFindsASmallTensorInL2) {
   EXPECT_EQ(b.traffic().hbm_read, 1000u * 256 * 2);
 }
 
+TEST(StreamKernel, MemoryReadsNoByteTwiceForOnePassHoweverSmallL2Is) {
+  GpuSpec spec;
+  spec.sm.outstanding = 1_KiB;  // blocks are read in pieces, and evicted between two of them
+  for (const auto capacity : {64_KiB, 256_KiB, 2_MiB}) {
+    spec.l2.capacity = capacity;
+    Bench b{spec};
+    b.list.elementwise({b.tensor(12'544, 64, 4), b.tensor(12'544, 64, 4)}, {b.tensor(12'544, 64, 4)}, 1);
+    b.run();
+    EXPECT_EQ(b.traffic().hbm_read, 2u * 12'544 * 64 * 4) << capacity.count();
+  }
+}
+
 TEST(StreamKernel, WhatOneKernelWroteTheNextFindsInL2HoweverItWalks) {
   Bench b{GpuSpec{}};
   const Tensor x = b.tensor(1024, 512);

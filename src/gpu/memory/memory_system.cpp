@@ -39,16 +39,18 @@ void MemorySystem::ask_port(sim::Time now) {
   return taken;
 }
 
+/// When the first `need` bytes of a block are at L2, of which at most `most` are fetched.
 [[gnu::always_inline]] inline sim::Time MemorySystem::fetch(Actor actor, const Block& block,
-                                                            std::uint32_t need, sim::Time now) {
+                                                            std::uint32_t most, std::uint32_t need,
+                                                            sim::Time now) {
   L2& l2 = *l2_[index_of(actor)];
   L2::Line& line = l2.use(block.key);
   if (line.filled >= need) return line.ready;
-  const std::uint32_t missing = need - line.filled;
+  const std::uint32_t missing = std::min(need - line.filled, most);
   traffic_[actor].hbm_read += missing;
   const sim::Time ready = sim::max(line.ready, hbm_[index_of(actor)]->read(block.key, missing, now));
   line.ready = ready;
-  l2.grow(line, need);
+  l2.grow(line, line.filled + missing);
   make_room(l2, now);
   return ready;
 }
@@ -64,13 +66,13 @@ void MemorySystem::ask_port(sim::Time now) {
   return make_room(l2, now);
 }
 
-sim::Time MemorySystem::read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t need,
-                             sim::Time now) {
-  INFOLD_DCHECK(need <= block.bytes, "a block has so many bytes");
+sim::Time MemorySystem::read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t most,
+                             std::uint32_t need, sim::Time now) {
+  INFOLD_DCHECK(n <= need && need <= block.bytes, "what is read lies within its block");
   catch_up(now);
   traffic_[actor].l2_read += n;
   const sim::Time through = l2_[index_of(actor)]->pass(sim::Bytes{n}, now);
-  return sim::max(through, fetch(actor, block, need, now)) + latency_;
+  return sim::max(through, fetch(actor, block, most, need, now)) + latency_;
 }
 
 sim::Time MemorySystem::write(Actor actor, const Block& block, std::uint32_t n, sim::Time now) {
@@ -91,7 +93,7 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
   if (reading) {
     traffic_[c.actor_].l2_read += n;
     // Bytes before the run in this block may be missing, and are not fetched for it.
-    c.ready_ = fetch(c.actor_, block, n, now);
+    c.ready_ = fetch(c.actor_, block, n, n, now);
     c.missed_ = c.ready_ > now;
   } else {
     traffic_[c.actor_].l2_written += n;

@@ -49,9 +49,17 @@ class alignas(64) MemorySystem {
 
   /// When `n` bytes of a block, if asked for now, are at the port of the SM. If not all of the block is
   /// present, `need` bytes are fetched: as many as the coming accesses will want, and at least n.
-  sim::Time read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t need, sim::Time now);
+  sim::Time read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t need, sim::Time now) {
+    return read(actor, block, n, need, need, now);
+  }
   sim::Time read(Actor actor, const Block& block, sim::Time now) {
     return read(actor, block, block.bytes, block.bytes, now);
+  }
+  /// The same for a block that is read once, from its beginning to its end, in pieces: the one of `n` bytes that
+  /// ends `upto` bytes behind the beginning. Nothing but this piece is fetched, even if the block has been evicted
+  /// since its previous piece.
+  sim::Time read_piece(Actor actor, const Block& block, std::uint32_t n, std::uint32_t upto, sim::Time now) {
+    return read(actor, block, n, n, upto, now);
   }
   /// When `n` bytes of a block, if offered now, have been taken.
   sim::Time write(Actor actor, const Block& block, std::uint32_t n, sim::Time now);
@@ -116,7 +124,9 @@ class alignas(64) MemorySystem {
 
  private:
   void ask_port(sim::Time now);
-  sim::Time fetch(Actor actor, const Block& block, std::uint32_t need, sim::Time now);
+  sim::Time read(Actor actor, const Block& block, std::uint32_t n, std::uint32_t most, std::uint32_t need,
+                 sim::Time now);
+  sim::Time fetch(Actor actor, const Block& block, std::uint32_t most, std::uint32_t need, sim::Time now);
   sim::Time allocate(Actor actor, const Block& block, std::uint32_t n, sim::Time now);
   sim::Time make_room(L2& l2, sim::Time now);
   std::uint32_t next_block(Cursor& c, sim::Time now, bool reading);
