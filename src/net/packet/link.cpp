@@ -353,7 +353,7 @@ template <Link::Mode mode, Link::Near near>
   }
 
   channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
-  channel.traffic.packets += packet.packets();
+  channel.traffic.packets += mode == Mode::kPackets ? std::uint64_t{1} : packet.packets();
 
   packet.set_channel(static_cast<std::uint8_t>(index));
   if (onward.link != nullptr) {
