@@ -47,7 +47,7 @@ void ReductionUnit::spread_result(const net::Packet& packet, net::LinkId in) {
 
 /// Tells a GPU that the switch has taken its contribution.
 void ReductionUnit::acknowledge(const net::Packet& packet, net::LinkId in, sim::Time at) {
-  send(net::Packet::unit_ack(packet), towards(map_.from(in), packet.spread()), Outgoing::kNone, at);
+  send_routed(net::Packet::unit_ack(packet), map_.from(in), Outgoing::kNone, at);
 }
 
 }  // namespace infold::inc

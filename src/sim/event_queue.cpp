@@ -45,11 +45,12 @@ bool EventQueue::run(std::uint64_t limit) {
   for (;;) {
     const std::uint64_t position = slot_ & kSlotMask;
     std::uint64_t& word = occupied_[position / 64];
-    for (std::uint32_t index = slots_[position].head; index != kNil; index = slots_[position].head) {
+    Slot& slot = slots_[position];
+    for (std::uint32_t index = slot.head; index != kNil; index = slot.head) {
       if (handled_ == until) return true;
       Node& node = nodes_[index];
       const Node event = node;
-      slots_[position].head = event.next;
+      slot.head = event.next;
       node.next = free_node_;
       free_node_ = index;
       now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));

@@ -134,8 +134,8 @@ void InNetworkExecutor::Rank::received(RankRegion& share, std::uint32_t offset, 
 }
 
 void InNetworkExecutor::Rank::finish_if_done() {
+  if (to_receive_ > sim::Bytes{} || to_reply_ > sim::Bytes{}) return;  // most often
   if (done_ || !begun_ || step_ < steps().size() || !pipeline_.done()) return;
-  if (to_receive_ > sim::Bytes{} || to_reply_ > sim::Bytes{}) return;
   done_ = true;
   if (trace_) trace_->ends(now());
   executor_.context_.gpu(rank_).core().dispatcher().engine_done(kernel_);

@@ -73,16 +73,19 @@ bool SwitchClient::issue_one() {
   if (by_runs(task)) return issue_runs(a);
   if (task.op == UnitOp::kPush && next_ >= limit_) return false;
   const inc::Region& region = port_.region(task.region);
-  std::uint32_t bytes = 0;
-  std::uint32_t at = next_;
   // A request is for one block; loads are for several of the same part.
   const std::uint32_t most = asks(task.op) ? region.block() : std::max(region.block(), kUnit);
-  while (bytes < most && at < task.end && !(task.op == UnitOp::kPush && at >= limit_)) {
-    const auto block = static_cast<std::uint32_t>(port_.block_bytes(task.region, at).count());
+  const std::uint32_t part_end = (next_ / region.part() + 1) * region.part();
+  std::uint32_t end = std::min(task.end, part_end);
+  if (task.op == UnitOp::kPush) end = std::min(end, limit_);
+  auto left = static_cast<std::uint32_t>(port_.part_left(task.region, next_).count());
+  std::uint32_t bytes = 0;
+  std::uint32_t at = next_;
+  while (bytes < most && at < end) {
+    const std::uint32_t block = std::min(left, region.block());
     bytes += block;
-    const std::uint32_t part_end = (at / region.part() + 1) * region.part();
+    left -= block;
     at = block < region.block() ? part_end : at + region.block();
-    if (at >= part_end) break;
   }
   if (bytes > 0) {
     // One unit is always under way, however narrow the window.
@@ -175,10 +178,10 @@ void SwitchClient::contribute(const Unit& unit) {
       unit.op == UnitOp::kPush ? net::PacketKind::kReduceWrite : net::PacketKind::kMulticastWrite;
   Active& a = *find(unit.region, unit.offset);
   a.unsent -= unit.bytes;
-  a.unacknowledged += unit.bytes;
   const std::uint32_t block = port_.region(unit.region).block();
   for (std::uint32_t done = 0; done < unit.bytes; done += block) {
     const auto payload = static_cast<std::uint16_t>(std::min(block, unit.bytes - done));
+    ++a.unacknowledged;
     port_.send_own(kind, unit.region, unit.offset + done, payload, setup_.sender);
   }
 }
@@ -196,7 +199,7 @@ void SwitchClient::pass_on(const Unit& unit) {
   Active& a = *find(unit.region, unit.offset);
   a.unanswered -= unit.bytes;
   if (unit.op == UnitOp::kPullMulticast) {
-    a.unacknowledged += unit.bytes;
+    ++a.unacknowledged;
     port_.send(net::PacketKind::kMulticastWrite, unit.region, unit.offset,
                static_cast<std::uint16_t>(unit.bytes), setup_.sender, unit.values);
     return;
@@ -221,7 +224,7 @@ void SwitchClient::departed(const net::Packet& packet) {
   if (busy_) issue_more();
 }
 
-void SwitchClient::expect_more(inc::RegionId region, std::uint32_t offset, std::uint16_t payload) {
+void SwitchClient::expect_more(inc::RegionId region, std::uint32_t offset) {
   Active* a = find(region, offset);
   if (a == nullptr) {  // its own contributions are all taken
     // It is inserted before the others, because the last one must stay the one being issued.
@@ -229,14 +232,14 @@ void SwitchClient::expect_more(inc::RegionId region, std::uint32_t offset, std::
                          {.task = {UnitOp::kPush, region, offset, offset + 1}, .visible = {}});
     a->issued = a->silent = true;
   }
-  a->unacknowledged += payload;
+  ++a->unacknowledged;
 }
 
 /// Acknowledgements are known before they arrive, as every control packet.
 void SwitchClient::acknowledged(const net::Packet& packet) {
   const inc::RegionId region = inc::Tag::of(packet.flow()).region;
   Active& a = *find(region, packet.offset());
-  a.unacknowledged -= port_.block_bytes(region, packet.offset()).count();
+  --a.unacknowledged;
   INFOLD_DCHECK(a.unacknowledged >= 0, "nothing is acknowledged twice");
   a.visible = sim::max(a.visible, packet.arrives);
   if (!a.done()) return;
@@ -265,7 +268,7 @@ std::string SwitchClient::why_waiting() const {
   if (a.unanswered > 0) return fmt::format("waits for sums of {} bytes that it asked for", a.unanswered);
   if (busy_ && a.task.op == UnitOp::kPush && next_ >= limit_)
     return fmt::format("waits for results of earlier waves before it sends block {}", next_);
-  return fmt::format("waits for {} bytes that it sent to be acknowledged", a.unacknowledged);
+  return fmt::format("waits for {} blocks that it sent to be acknowledged", a.unacknowledged);
 }
 
 }  // namespace infold::gpu

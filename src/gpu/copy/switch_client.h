@@ -67,7 +67,7 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
   void result(inc::RegionId region, std::uint32_t offset, std::uint16_t payload, net::ValuesId values);
   /// One more acknowledgement will come for this block, because its sum was finished on this GPU and sent to
   /// all.
-  void expect_more(inc::RegionId region, std::uint32_t offset, std::uint16_t payload);
+  void expect_more(inc::RegionId region, std::uint32_t offset);
   /// "waits for 3 sums it asked for" or the like.
   std::string why_waiting() const;
 
@@ -83,10 +83,10 @@ class SwitchClient final : public sim::Handler, public LoadBudget::Waiter {
   };
   struct Active {
     UnitTask task;
-    std::int64_t unsent = 0;  ///< bytes loaded and not yet handed to the links
-    std::int64_t unacknowledged = 0;
-    std::int64_t unanswered = 0;  ///< asked for, and not here
-    sim::Time visible;            ///< when the latest acknowledgement is here
+    std::int64_t unsent = 0;          ///< bytes loaded and not yet handed to the links
+    std::int64_t unacknowledged = 0;  ///< blocks that were sent
+    std::int64_t unanswered = 0;      ///< bytes asked for that are not here
+    sim::Time visible;                ///< when the latest acknowledgement is here
     bool issued = false;
     bool silent =
         false;  ///< only for acknowledgements of sums that were finished on this GPU: no client is told

@@ -48,10 +48,14 @@ void SwitchPort::leave(inc::RegionId id) {
 }
 
 sim::Bytes SwitchPort::block_bytes(inc::RegionId id, std::uint32_t offset) {
+  return sim::min(part_left(id, offset), sim::Bytes{region(id).block()});
+}
+
+sim::Bytes SwitchPort::part_left(inc::RegionId id, std::uint32_t offset) {
   const inc::Region& r = region(id);
   const std::uint32_t part = offset / r.part();
   const sim::Bytes left = client(id).part_bytes(part) - sim::Bytes{offset - part * r.part()};
-  return sim::max(sim::Bytes{}, sim::min(left, sim::Bytes{r.block()}));
+  return sim::max(sim::Bytes{}, left);
 }
 
 sim::Time SwitchPort::read(inc::RegionId id, std::uint32_t offset, std::uint32_t bytes) {
@@ -204,7 +208,7 @@ void SwitchPort::sum_finished(inc::RegionId id, std::uint32_t offset, std::uint1
   if (m.pulls || m.client->behind(offset / region(id).part()) == UnitClient::Behind::kFlag)
     return pipeline.result(id, offset, payload, copy);
   if (region(id).plan.result_to == inc::ResultTo::kAll) {
-    pipeline.expect_more(id, offset, payload);
+    pipeline.expect_more(id, offset);
     return send(net::PacketKind::kMulticastWrite, id, offset, payload, kAnswers, copy);
   }
   write(id, offset, payload);

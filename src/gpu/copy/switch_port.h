@@ -66,6 +66,8 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
   const inc::Region& region(inc::RegionId id) const { return units_.regions()[id]; }
   UnitClient& client(inc::RegionId id) { return *memberships_[id].client; }
   sim::Bytes block_bytes(inc::RegionId id, std::uint32_t offset);
+  /// Bytes from there to the end of the part. The last blocks of a short part have none.
+  sim::Bytes part_left(inc::RegionId id, std::uint32_t offset);
   /// When bytes of the GPU's contribution, asked for now, are at the port.
   sim::Time read(inc::RegionId id, std::uint32_t offset, std::uint32_t bytes);
   sim::Time write(inc::RegionId id, std::uint32_t offset, std::uint32_t bytes);

@@ -80,7 +80,7 @@ bool Link::join_train(Packet& last, const Packet& more) const {
   return true;
 }
 
-sim::Time Link::take_tail(std::uint8_t channel, std::uint32_t input) {
+sim::Time Link::take_tail(std::size_t channel, std::uint32_t input) {
   sim::RingBuffer<sim::Time>& tails = tails_[channel * static_cast<std::size_t>(setup_.inputs) + input];
   const sim::Time at = tails.front();
   tails.pop();
@@ -88,7 +88,7 @@ sim::Time Link::take_tail(std::uint8_t channel, std::uint32_t input) {
 }
 
 /// A lot of the far buffer is free; the news needs the link's latency to get back.
-void Link::return_credits(std::uint8_t channel) {
+void Link::return_credits(std::size_t channel) {
   FreedSpace& freed = freed_[channel];
   ReturningCredits& returning = returning_[channel];
   returning.add_lot(freed.bytes(), freed.at());
@@ -105,7 +105,7 @@ void Link::make_room(ReturningCredits& returning) const {
 }
 
 /// A lot is full sooner than was known when the link looked for credits, so the link may have to wake sooner.
-void Link::wake_for_credits(std::uint8_t channel) {
+void Link::wake_for_credits(std::size_t channel) {
   const sim::Time full = returning_[channel].next();
   if (full == sim::Time::never()) return;
   wake_at(sim::max(full + setup_.latency, slips(channel) ? slip_from_ : busy_until_));
@@ -202,7 +202,7 @@ bool Link::send_at_once(Packet packet, std::uint8_t channel, std::uint32_t input
 
 /// Called when credits do not suffice: either more are back at `now`, or it is known when they may be. What
 /// is known was known at `start`.
-Link::Look Link::look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time now, sim::Time start) {
+Link::Look Link::look_for_credits(std::size_t index, sim::Bytes wire, sim::Time now, sim::Time start) {
   Credits& credits = channels_[index].credits;
   ReturningCredits& returning = returning_[index];
   // Outputs of the far chip that have not decided yet may free room before those that have.
@@ -239,10 +239,10 @@ template <Link::Mode mode, Link::Near near>
       return Sent::kNo;
     }
   }
-  for (std::uint8_t index = 0; candidates != 0; candidates ^= 1U << index) {
+  for (std::size_t index = 0; candidates != 0; candidates ^= 1U << index) {
     // The turn is that of the first channel after the last one served, or of the first of all.
     const std::uint32_t after = candidates & (~1U << last_channel_);
-    index = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : candidates));
+    index = static_cast<std::uint32_t>(std::countr_zero(after != 0 ? after : candidates));
     Channel& channel = channels_[index];
     const std::uint32_t number = channel.waiting.find([&](std::uint32_t i) {
       // It must be there, and its input buffer must not be busy with other outputs.
@@ -255,11 +255,13 @@ template <Link::Mode mode, Link::Near near>
     });
     if (number == RoundRobin::kNone) continue;
     Input& input = channel.inputs[number];
-    Packet packet = input.first;
-    const bool train = mode == Mode::kPackets && packet.packets() > 1;
-    const std::uint16_t payload = train ? network_.payload_of(packet.kind()) : packet.payload();
+    const Packet& first = input.first;
+    // A train is cut on its first link, which is one of a GPU.
+    const bool train = mode == Mode::kPackets && near == Near::kGpu && first.packets() > 1;
+    INFOLD_DCHECK(mode != Mode::kPackets || train || first.packets() == 1, "switches pass packets on");
+    const std::uint16_t payload = train ? network_.payload_of(first.kind()) : first.payload();
     const WireCost& cost = network_.wire(type_);
-    const sim::Bytes wire = mode == Mode::kPackets ? cost.of_one(packet.kind(), payload) : cost.of(packet);
+    const sim::Bytes wire = mode == Mode::kPackets ? cost.of_one(first.kind(), payload) : cost.of(first);
     if (!channel.credits.enough(wire)) [[unlikely]] {
       const Look look = look_for_credits(index, wire, now, start);
       if (look.found == Sent::kUnknown) {
@@ -274,18 +276,15 @@ template <Link::Mode mode, Link::Near near>
     }
     channel.credits.spend(wire);
     Way onward;
-    if (packet.destination() != to_) onward = network_.way_on(packet, to_);
-    if (train) {
-      packet = input.first.cut(payload);
-    } else {
-      if (!input.pop()) {
-        channel.waiting.remove(number);
-        if (!channel.waiting.any())
-          waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
-      }
+    if (first.destination() != to_) onward = network_.way_on(first, to_);
+    Packet packet = train ? input.first.cut(payload) : first;
+    if (!train && !input.pop()) {
+      channel.waiting.remove(number);
+      if (!channel.waiting.any())
+        waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ & ~(1U << index));
     }
     channel.waiting.served(number);
-    last_channel_ = index;
+    last_channel_ = static_cast<std::uint8_t>(index);
     transmit<mode, near>(packet, channel, index, wire, input.from, onward, now);
     return Sent::kYes;
   }
@@ -313,7 +312,7 @@ std::int64_t Link::draw_distance() {
 /// Puts a packet on the wire at `start`. Its credits are spent. `onward` is its way from the far end, unless
 /// it ends there.
 template <Link::Mode mode, Link::Near near>
-[[gnu::always_inline]] inline void Link::transmit(Packet& packet, Channel& channel, std::uint8_t index,
+[[gnu::always_inline]] inline void Link::transmit(Packet& packet, Channel& channel, std::size_t index,
                                                   sim::Bytes wire, Link* in, const Way& onward,
                                                   sim::Time start) {
   INFOLD_DCHECK(mode != Mode::kPackets || start >= busy_until_, "a wire carries one packet at a time");
@@ -356,9 +355,9 @@ template <Link::Mode mode, Link::Near near>
   }
 
   channel.traffic.wire_bytes += static_cast<std::uint64_t>(wire.count());
-  channel.traffic.packets += packet.packets();
+  channel.traffic.packets += mode == Mode::kPackets ? std::uint64_t{1} : packet.packets();
 
-  packet.set_channel(index);
+  packet.set_channel(static_cast<std::uint8_t>(index));
   if (onward.link != nullptr) {
     // A switch passes on a packet's first byte at once ...
     packet.arrives = start + delay_;

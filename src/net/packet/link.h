@@ -93,14 +93,17 @@ class alignas(64) Link final : public sim::Handler {
   /// Queues a packet of a unit, or a control packet of a GPU, that may be announced before its time.
   /// Such packets form one queue, in order of arrival, not of announcement.
   void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
-    accept(packet, channel, input);
-    Input& in = channels_[channel].inputs[input];
-    if (!in.rest.empty()) in.sort_in_last();
+    if (Input* in = queue_first(packet, channel, input); in != nullptr) {
+      if (packet.packets() > 1 && join_train(in->last(), packet)) return;
+      in->rest.push(packet);
+      in->sort_in_last();
+    }
+    wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
   }
 
   /// A packet that ended at the far GPU has left its port's buffer at `at`, now or later, as have those that
   /// came before it; the news needs the link's latency to get back.
-  void buffer_freed(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+  void buffer_freed(std::size_t channel, sim::Bytes wire, sim::Time at) {
     if (passes_on_) [[unlikely]] {
       buffer_left(channel, wire, freed_[channel].in_order(at));
     } else if (freed_[channel].add(wire, at)) {
@@ -108,7 +111,7 @@ class alignas(64) Link final : public sim::Handler {
     }
   }
   /// A packet goes on from the far chip, whose buffer its tail leaves at `at`, now or later.
-  [[gnu::always_inline]] void buffer_left(std::uint8_t channel, sim::Bytes wire, sim::Time at) {
+  [[gnu::always_inline]] void buffer_left(std::size_t channel, sim::Bytes wire, sim::Time at) {
     ReturningCredits& returning = returning_[channel];
     if (returning.is_full()) [[unlikely]]
       make_room(returning);
@@ -242,7 +245,7 @@ class alignas(64) Link final : public sim::Handler {
   template <Mode mode, Near near>
   [[gnu::always_inline]] Sent send_one(sim::Time now, sim::Time& next, sim::Time start, sim::Time& unknown);
   template <Mode mode, Near near>
-  [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::uint8_t index, sim::Bytes wire,
+  [[gnu::always_inline]] void transmit(Packet& packet, Channel& channel, std::size_t index, sim::Bytes wire,
                                        Link* in, const Way& onward, sim::Time start);
   /// Whether the wire is free for that channel and no packet waits that an arbiter could prefer.
   bool none_before(std::uint8_t channel, sim::Time now) const {
@@ -262,19 +265,18 @@ class alignas(64) Link final : public sim::Handler {
     return nullptr;
   }
   void make_room(ReturningCredits& returning) const;
-  [[gnu::noinline]] Look look_for_credits(std::uint8_t index, sim::Bytes wire, sim::Time now,
-                                          sim::Time start);
-  [[gnu::noinline]] void return_credits(std::uint8_t channel);
-  void wake_for_credits(std::uint8_t channel);
+  [[gnu::noinline]] Look look_for_credits(std::size_t index, sim::Bytes wire, sim::Time now, sim::Time start);
+  [[gnu::noinline]] void return_credits(std::size_t channel);
+  void wake_for_credits(std::size_t channel);
   sim::Bytes credits_home(std::size_t channel) const;
   sim::Time replay(sim::Bytes wire, sim::Time start);
   std::int64_t draw_distance();
-  sim::Time take_tail(std::uint8_t channel, std::uint32_t input);
+  sim::Time take_tail(std::size_t channel, std::uint32_t input);
   void wake_at(sim::Time at) {
     if (wake_ > at) schedule_wake(at);  // otherwise it will look again sooner, and later if it must
   }
   void schedule_wake(sim::Time at);
-  bool slips(std::uint8_t channel) const { return (slipping_ >> channel & 1U) != 0; }
+  bool slips(std::size_t channel) const { return (slipping_ >> channel & 1U) != 0; }
   bool join_train(Packet& last, const Packet& more) const;
 
   // What a hop touches stands in few cache lines: this one, and one for the channel.

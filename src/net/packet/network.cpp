@@ -77,11 +77,9 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
       events_(events),
       gpus_(blueprint.gpus),
       layers_(routes.layers()),
-      table_(routes.table()),
       endpoints_(static_cast<std::size_t>(blueprint.gpus)),
       packet_by_packet_(packet_by_packet),
-      payload_sent_(static_cast<std::size_t>(blueprint.gpus)),
-      payload_received_(static_cast<std::size_t>(blueprint.gpus)) {
+      payload_sent_(static_cast<std::size_t>(blueprint.gpus)) {
   INFOLD_CHECK(blueprint.link_types.size() <= kMostLinkTypes, "links are of few types");
   for (std::size_t kind = 0; kind < kPacketKinds; ++kind)
     first_channel_[kind] = static_cast<std::uint8_t>(static_cast<int>(kClassOfKind[kind]) * layers_);
@@ -157,12 +155,16 @@ Network::Network(sim::EventQueue& events, const Blueprint& blueprint, const Rout
   }
   ways_.reserve(routes.all_candidates().size());
   for (const LinkId id : routes.all_candidates()) ways_.push_back(links_[id]);
-  rows_.reserve(static_cast<std::size_t>(blueprint.nodes()));
-  for (NodeId node = 0; node < blueprint.nodes(); ++node) rows_.push_back(table_.row(node));
+  stands_.reserve(static_cast<std::size_t>(blueprint.nodes()));
+  const RouteTable table = routes.table();
+  for (NodeId node = 0; node < blueprint.nodes(); ++node)
+    stands_.push_back({table.row(node), table.place(node)});
   if (in_network.units) {
     lane_links_.resize(static_cast<std::size_t>(blueprint.gpus));
     for (Link* link : links_) {
       if (blueprint.is_gpu(link->from())) lane_links_[static_cast<std::size_t>(link->from())].push_back(link);
+      const bool from_unit = !blueprint.is_gpu(link->from());
+      unit_outputs_.push_back({link, from_unit ? unit_inputs_[unit_index(link->from())] : 0});
     }
   }
   // Every link out of a node has every link into it as an input, unless packets end there.

@@ -79,15 +79,16 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   std::uint64_t packets_delivered() const override { return packets_delivered_; }
   std::uint64_t packet_hops() const override;
   std::uint64_t payload_sent(NodeId gpu) const override { return payload_sent_[index_of(gpu)]; }
-  std::uint64_t payload_received(NodeId gpu) const override { return payload_received_[index_of(gpu)]; }
+  std::uint64_t payload_received(NodeId gpu) const override {
+    return ports_[index_of(gpu)]->payload_received();
+  }
 
   // SwitchFabric
   void attach_unit(NodeId chip, SwitchUnit& unit) override { units_[unit_index(chip)] = &unit; }
   void unit_send(const Packet& packet, LinkId out) override {
     packets_sent_ += packet.packets();
-    Link& link = *links_[out];
-    link.accept_ahead(packet, first_channel_[static_cast<std::size_t>(packet.kind())],
-                      unit_inputs_[unit_index(link.from())]);
+    const UnitOutput& output = unit_outputs_[out];
+    output.link->accept_ahead(packet, first_channel_[static_cast<std::size_t>(packet.kind())], output.input);
   }
   void unit_send_routed(const Packet& packet, NodeId at) override {
     packets_sent_ += packet.packets();
@@ -103,12 +104,8 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   const std::vector<Link*>& links() const { return links_; }
   const PacketPort& port(NodeId gpu) const { return *ports_[index_of(gpu)]; }
 
-  /// Ports call this: data that came by `in` is here, and its place in their buffer is free from `freed` on.
-  void taken_in(const Packet& packet, Link& in, sim::Time freed) {
-    packets_delivered_ += packet.packets();
-    payload_received_[index_of(packet.destination())] += packet.payload();
-    in.buffer_freed(packet.channel(), wire(in.type()).of(packet), freed);
-  }
+  /// Ports call this: so many packets are in the memory of a GPU.
+  void count_delivered(std::uint64_t packets) { packets_delivered_ += packets; }
 
   // For the links.
   sim::EventQueue& events() { return events_; }
@@ -119,17 +116,19 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   const WireCost& wire(LinkTypeId type) const { return wires_[type]; }
   /// The way of a packet out of a chip that it passes, which is not its destination.
   Way way_on(const Packet& packet, NodeId at) const {
-    const TwinPlace& to = table_.place(packet.destination());
-    return way(packet, rows_[index_of(at)][to.group], to);
+    const TwinPlace& to = stands_[index_of(packet.destination())].place;
+    return way(packet, stands_[index_of(at)].row[to.group], to);
   }
   /// The way of a packet out of the GPU that sends it.
   Way way_out(const Packet& packet, NodeId gpu) const {
-    return way(packet, rows_[index_of(gpu)][table_.place(packet.destination()).group], table_.place(gpu));
+    const Stand& from = stands_[index_of(gpu)];
+    return way(packet, from.row[stands_[index_of(packet.destination())].place.group], from.place);
   }
   void deliver(const Packet& packet, Link& in) {
     if (packet.destination() < gpus_) {
-      catch_up(packet.destination());
-      return taken_in(packet, in, endpoints_[index_of(packet.destination())]->receive(packet));
+      PacketPort& port = *ports_[index_of(packet.destination())];
+      port.catch_up(events_.now());
+      return port.receive(packet, in);
     }
     packets_delivered_ += packet.packets();
     units_[unit_index(packet.destination())]->arrive(packet, in.id());
@@ -155,6 +154,16 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   }
 
  private:
+  /// Where a node stands in the routing tables: its row, and where its column is.
+  struct Stand {
+    const Hop* row;
+    TwinPlace place;
+  };
+  /// A link out of a switch, and as which of its inputs it sees the switch's unit.
+  struct UnitOutput {
+    Link* link;
+    std::uint32_t input;
+  };
   static std::uint32_t turn_of(std::uint32_t sender) {
     return sender < kSenders ? sender : sender % kSenders;  // divisions are dear
   }
@@ -176,8 +185,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   int layers_ = 1;
   std::array<std::uint8_t, kPacketKinds> first_channel_{};  // by kind: the channel of its class in layer 0
   std::vector<Link*> ways_;                                 // as RouteTable::first counts
-  std::vector<const Hop*> rows_;                            // of the table, by node
-  RouteTable table_;
+  std::vector<Stand> stands_;                               // by node
   std::vector<Endpoint*> endpoints_;
   std::vector<std::unique_ptr<PacketPort>> ports_;  // by GPU
   std::uint64_t packets_sent_ = 0;
@@ -186,7 +194,6 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   std::array<std::uint16_t, kPacketKinds> payload_{};
   bool packet_by_packet_;
   std::vector<std::uint64_t> payload_sent_;
-  std::vector<std::uint64_t> payload_received_;
   // ... apart from what few do.
   // Side by side, so that they spread over the host's caches; none ever moves.
   std::vector<std::optional<Link>> link_store_;
@@ -196,6 +203,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   std::vector<Link*> deciding_;
   std::vector<SwitchUnit*> units_;          // by switch, likewise
   std::vector<std::uint32_t> unit_inputs_;  // by switch: the input as which its outputs see its unit
+  std::vector<UnitOutput> unit_outputs_;    // by link; only where switches have units
 };
 
 }  // namespace infold::net

@@ -121,9 +121,9 @@ class Packet {
   std::uint32_t flow() const { return flow_; }
   void set_flow(std::uint32_t flow) { flow_ = flow; }
   /// The virtual channel of the buffer that holds the packet. Links keep it up to date.
-  std::uint8_t channel() const { return static_cast<std::uint8_t>(marks_ >> 4 & 0x7U); }
+  std::uint8_t channel() const { return static_cast<std::uint8_t>(marks_ >> kChannelShift); }
   void set_channel(std::uint8_t channel) {
-    marks_ = static_cast<std::uint8_t>((marks_ & 0x8fU) | static_cast<unsigned>(channel) << 4);
+    marks_ = static_cast<std::uint8_t>((marks_ & kNotChannel) | unsigned{channel} << kChannelShift);
   }
   /// Names its values in functional mode (net/packet/payloads.h); means nothing otherwise.
   ValuesId values() const {
@@ -154,7 +154,7 @@ class Packet {
   }
   void set_source(NodeId node) {
     from_ = (from_ & ~kName) | static_cast<std::uint32_t>(node);
-    marks_ &= 0x7f;
+    marks_ = static_cast<std::uint8_t>(marks_ & ~kFromUnit);
   }
   /// The name by which a unit that sent the packet will know it when it has left.
   std::uint16_t ticket() const {
@@ -163,9 +163,9 @@ class Packet {
   }
   void set_ticket(std::uint16_t ticket) {
     from_ = (from_ & ~kName) | ticket;
-    marks_ |= 0x80;
+    marks_ = static_cast<std::uint8_t>(marks_ | kFromUnit);
   }
-  bool from_unit() const { return (marks_ & 0x80U) != 0; }
+  bool from_unit() const { return (marks_ & kFromUnit) != 0; }
 
   /// Takes the first packet, of so many bytes, off a train. Requires: it is one, and has more bytes.
   Packet cut(std::uint16_t bytes) {
@@ -185,6 +185,10 @@ class Packet {
 
  private:
   static constexpr std::uint32_t kName = kMaxNamed - 1;
+  // Of the marks. The channel, which every hop reads and writes, is at the top: one shift reads it.
+  static constexpr std::uint32_t kFromUnit = 0x10;
+  static constexpr int kChannelShift = 5;
+  static constexpr std::uint32_t kNotChannel = (1U << kChannelShift) - 1;
 
   std::uint32_t flow_ = 0;
   std::uint32_t place_ = 0;  // offset, or what is acknowledged
@@ -195,7 +199,7 @@ class Packet {
   std::uint16_t packets_ = 1;
   std::uint16_t spread_ = 0;
   std::uint8_t values_top_ = 0;
-  std::uint8_t marks_ = 0;  // kind: 4 bits, channel: 3, whether a unit sent it: 1
+  std::uint8_t marks_ = 0;  // kind: 4 bits, whether a unit sent it: 1, channel: 3
 };
 static_assert(sizeof(Packet) == 32, "two packets in flight to a cache line");
 static_assert(kPacketKinds <= 16 && kPacketClasses * kMostLayers <= 8, "kinds and channels fit");

@@ -45,16 +45,27 @@ void PacketPort::handle(std::uint32_t /*event*/) {
 
 void PacketPort::hand_over(sim::Time now) {
   set_due(sim::Time::never());  // so that the accesses of the endpoint do not ask again
-  while (heads_.at() <= now) {
+  std::uint64_t packets = 0;
+  for (; heads_.at() <= now; ++packets) {
     const std::uint32_t number = heads_.which();
     Lane& lane = lanes_[number];
-    const Packet packet = lane.packets.front();
+    const Packet& packet = lane.packets.front();
+    INFOLD_DCHECK(packet.packets() == 1, "bursts do not wait");
     INFOLD_DCHECK(packet.arrives + latency_ >= now, "credits are never late");
+    payload_received_ += packet.payload();
+    const sim::Bytes wire = network_.wire(lane.link->type()).of_one(packet.kind(), packet.payload());
+    lane.link->buffer_freed(packet.channel(), wire, endpoint_->take_in(packet));
     lane.packets.pop();
     heads_.set(number, lane.packets.empty() ? sim::Time::never() : lane.packets.front().arrives);
-    network_.taken_in(packet, *lane.link, endpoint_->take_in(packet));
   }
+  network_.count_delivered(packets);
   set_due(heads_.at());
+}
+
+void PacketPort::receive(const Packet& packet, Link& in) {
+  payload_received_ += packet.payload();
+  network_.count_delivered(packet.packets());
+  in.buffer_freed(packet.channel(), network_.wire(in.type()).of(packet), endpoint_->receive(packet));
 }
 
 }  // namespace infold::net

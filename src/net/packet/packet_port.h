@@ -33,6 +33,8 @@ class PacketPort final : public Port, public sim::Handler {
   /// mostly leave at that moment without one. With more links than Earliest tells apart, packets have their
   /// events too.
   bool lets_data_wait() const { return lets_data_wait_; }
+  /// Data that does not wait came by `in` and is here now.
+  void receive(const Packet& packet, Link& in);
   /// Data is on its last link, `in`. Returns whether the port hands it over by itself; otherwise the link
   /// must deliver it. Requires: lets_data_wait(), and over each link data arrives in the order of these
   /// calls.
@@ -41,6 +43,9 @@ class PacketPort final : public Port, public sim::Handler {
     keep(packet, in);
     return true;
   }
+
+  /// Bytes of data that the endpoint has.
+  std::uint64_t payload_received() const { return payload_received_; }
 
  private:
   /// The data that is on one link, the first to arrive first.
@@ -59,6 +64,7 @@ class PacketPort final : public Port, public sim::Handler {
   Earliest heads_;  // by lane: when its first packet arrives
   std::vector<Lane> lanes_;
   Network& network_;
+  std::uint64_t payload_received_ = 0;
   sim::EventQueue& events_;
   sim::Time latency_;                    // the least of a link: credits take at least as long to get back
   sim::Time wake_ = sim::Time::never();  // an event for another time is stale
