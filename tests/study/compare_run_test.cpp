@@ -108,6 +108,36 @@ TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
   EXPECT_GT(one.mean_slowdown_beside(), 0);
 }
 
+TEST(OverlapStudy, CausesAreThoseOfExplain) {
+  const SmallStep step;
+  const OverlapJob job{
+      .cases = {{step.job, {method("ring")}, true, /*explain=*/true}}, .windows = {}, .threads = 2};
+  const auto r = run(job, {}).value();
+  const auto e = run(ExplainJob{step.job, 2}, {}).value();
+  ASSERT_EQ(r.cases[0].causes.size(), e.parts.size());
+  for (std::size_t i = 0; i < e.parts.size(); ++i) {
+    EXPECT_EQ(r.cases[0].causes[i].cause, e.parts[i].cause);
+    EXPECT_DOUBLE_EQ(r.cases[0].causes[i].slowdown, e.parts[i].slowdown);
+  }
+  EXPECT_GT(e.slowdown, 0);
+}
+
+TEST(OverlapStudy, SizesThatAreNotSimulatedAreOnTheLineThroughThoseThatAre) {
+  const SmallStep step;
+  const std::vector<sim::Bytes> sizes = {sim::Bytes::kib(512), sim::Bytes::mib(1), sim::Bytes::mib(8)};
+  SizeWindow all{step.job.system, 4, {method("ring"), method("tree")}, sizes};
+  SizeWindow some = all;
+  some.simulate_to = sim::Bytes::mib(1);
+  const auto r = run(OverlapJob{.cases = {}, .windows = {all, some}, .threads = 2}, {}).value();
+  for (std::size_t m = 0; m < 2; ++m) {
+    const auto& real = *r.windows[0].times[m].result;
+    const auto& line = *r.windows[1].times[m].result;
+    EXPECT_EQ(real[0], line[0]);
+    EXPECT_EQ(real[1], line[1]);
+    EXPECT_NEAR(line[2].in_s() / real[2].in_s(), 1, 0.05);
+  }
+}
+
 TEST(OverlapStudy, AMethodThatAMachineDoesNotOfferIsLeftOut) {
   SmallStep step;
   step.job.protocol = coll::Protocol::kLl;  // two-shot has none

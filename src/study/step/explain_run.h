@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,12 @@ struct ExplainJob {
   StepJob step;
   int threads = 0;
 };
+
+/// The step without one cause; nothing if there is nothing to remove.
+std::optional<StepJob> without(Cause cause, StepJob step);
+/// What each cause contributes to a slow-down. `left` has, by cause, what is left of it without that cause;
+/// nothing where there was nothing to remove.
+std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::optional<double>> left);
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
 
