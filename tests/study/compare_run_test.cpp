@@ -124,10 +124,11 @@ TEST(OverlapStudy, CausesAreThoseOfExplain) {
 
 TEST(OverlapStudy, SizesThatAreNotSimulatedAreOnTheLineThroughThoseThatAre) {
   const SmallStep step;
-  const std::vector<sim::Bytes> sizes = {sim::Bytes::kib(512), sim::Bytes::mib(1), sim::Bytes::mib(8)};
+  const std::vector<sim::Bytes> sizes = {sim::Bytes::mib(2), sim::Bytes::mib(8),
+                                         sim::Bytes::mib(16)};  // beyond L2
   SizeWindow all{step.job.system, 4, {method("ring"), method("tree")}, sizes};
   SizeWindow some = all;
-  some.simulate_to = sim::Bytes::mib(1);
+  some.simulate_to = sim::Bytes::mib(8);
   const auto r = run(OverlapJob{.cases = {}, .windows = {all, some}, .threads = 2}, {}).value();
   for (std::size_t m = 0; m < 2; ++m) {
     const auto& real = *r.windows[0].times[m].result;
