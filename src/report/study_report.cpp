@@ -114,8 +114,9 @@ std::string window_text(const study::SizeWindow& w, const SizeWindowResult& r) {
     text += "\n";
   }
   if (!w.is_simulated(w.sizes.back()))
-    text += fmt::format("    ~ not simulated: on the line through the times of {} and half of it\n",
-                        size_text(w.simulate_to));
+    text += fmt::format(
+        "    ~ what switches reduce is not simulated: on the line through the times of {} and half of it\n",
+        size_text(w.simulate_to));
   for (std::size_t m = 1; m < r.times.size(); ++m) {
     const auto& row = r.times[m];
     if (!row.result) {

@@ -21,6 +21,9 @@ interface Cell {
   fastest: number;
 }
 
+/** What belongs to an algorithm, and is chosen with it. */
+const kWithIt = ["algorithm", "protocol", "engine"];
+const isSetting = (data: SweepData, i: number): boolean => !kWithIt.includes(data.dimensions[i].name);
 const algorithmOf = (data: SweepData): number => data.dimensions.findIndex((d) => d.name === "algorithm");
 
 /** What differs in nothing but the algorithm is one cell. */
@@ -30,9 +33,9 @@ function cellsOf(data: SweepData): Cell[] {
   for (const row of data.rows) {
     const time = measureOf(row, kTime);
     if (time === null) continue;
-    const key = row.at.filter((_, i) => i !== algorithm).join();
+    const key = row.at.filter((_, i) => isSetting(data, i)).join();
     const cell = cells.get(key) ?? {at: row.at, times: data.dimensions[algorithm].values.map(() => null), fastest: row.at[algorithm]};
-    cell.times[row.at[algorithm]] = time;
+    cell.times[row.at[algorithm]] = Math.min(time, cell.times[row.at[algorithm]] ?? Infinity);
     if (time < cell.times[cell.fastest]!) cell.fastest = row.at[algorithm];
     cells.set(key, cell);
   }
@@ -54,10 +57,10 @@ function figureOf(data: SweepData, all: Cell[], p: Picked): Figure {
   const styles = stylesOf(names);
   const base = names.indexOf(kBase);
   const [across, up] = [data.dimensions[p.across], data.dimensions[p.up]];
-  const cells = all.filter((c) => c.at.every((v, i) => i === p.across || i === p.up || i === algorithm || v === p.held[i]));
+  const cells = all.filter((c) => c.at.every((v, i) => i === p.across || i === p.up || !isSetting(data, i) || v === p.held[i]));
   const ratio = (c: Cell) => (base >= 0 && c.times[base] !== null ? c.times[base]! / c.times[c.fastest]! : null);
-  const held = data.dimensions.flatMap((d, i) => (i === p.across || i === p.up || i === algorithm ? [] : [`${d.name} ${d.values[p.held[i]]}`]));
-  const others = data.dimensions.map((d, i) => ({d, i})).filter(({i}) => i !== algorithm);
+  const held = data.dimensions.flatMap((d, i) => (i === p.across || i === p.up || !isSetting(data, i) ? [] : [`${d.name} ${d.values[p.held[i]]}`]));
+  const others = data.dimensions.map((d, i) => ({d, i})).filter(({i}) => isSetting(data, i));
   const choices: Choice[] = [
     {label: "across", options: others.map(({d}) => d.name), chosen: others.findIndex(({i}) => i === p.across)},
     {label: "up", options: others.map(({d}) => d.name), chosen: others.findIndex(({i}) => i === p.up)},
@@ -83,7 +86,7 @@ function figureOf(data: SweepData, all: Cell[], p: Picked): Figure {
     legend: seen.map((i) => ({name: names[i], colour: styles[i].colour, symbol: "rect"})),
     choices,
     choose: ([a, u, ...rest]) => {
-      const kept = data.dimensions.map((_, i) => (i === algorithm ? 0 : rest[others.findIndex((o) => o.i === i)]));
+      const kept = data.dimensions.map((_, i) => (!isSetting(data, i) ? 0 : rest[others.findIndex((o) => o.i === i)]));
       const [x, y] = [others[a].i, others[u].i];
       const same = x === y; // one cannot be both: what was chosen last stays
       return figureOf(data, all, {across: same && x === p.across ? p.up : x, up: same && x !== p.across ? p.across : y, held: kept});
@@ -128,9 +131,8 @@ function figureOf(data: SweepData, all: Cell[], p: Picked): Figure {
 
 /** For sweeps that vary the algorithm and two things more: the size across, and up what has most values. */
 export function fastestFigures(data: SweepData): Figure[] {
-  const algorithm = algorithmOf(data);
-  const others = data.dimensions.map((d, i) => ({d, i})).filter(({i}) => i !== algorithm);
-  if (algorithm < 0 || others.length < 2) return [];
+  const others = data.dimensions.map((d, i) => ({d, i})).filter(({i}) => isSetting(data, i));
+  if (algorithmOf(data) < 0 || others.length < 2) return [];
   const size = others.find(({d}) => d.name === "message size") ?? others[0];
   const up = others.filter(({i}) => i !== size.i).sort((a, b) => b.d.values.length - a.d.values.length)[0];
   return [figureOf(data, cellsOf(data), {across: size.i, up: up.i, held: data.dimensions.map(() => 0)})];

@@ -5,7 +5,7 @@ import {View} from "./view";
 import {barFigure} from "./bars";
 import {dotFigure} from "./dots";
 import {tick} from "./axes";
-import {windowFigure, winsInWords} from "./size_window";
+import {windowFigure} from "./size_window";
 import {method, where} from "./steps";
 import {capital, list, percent, roundPercent, size} from "./format";
 
@@ -79,7 +79,7 @@ export function thesisView(s: Study): View {
     const window = {id: `window-${i}`, where: `${w.gpus} GPUs of ${w.system}`, sizes: w.bytes, methods: w.methods.map((m) => ({name: m.method, time_us: m.time_us}))};
     const limits = claims[3].filter((one) => one.system === w.system);
     const drawn = windowFigure(window);
-    figures.push({...drawn, title: `${title(4, "Window")}: ${window.where}`, caption: `${drawn.caption} Against ring alone, ${limits.map((one) => one.said).join("; ")}; fastest of all: ${winsInWords(window).replace(/^fastest: /, "")}.${w.simulated_to_bytes !== undefined ? ` Above ${size(w.simulated_to_bytes)} nothing is simulated: times are on the line through that of this size and half of it.` : ""}`});
+    figures.push({...drawn, title: `${title(4, "Window")}: ${window.where}`, caption: `${drawn.caption} Against ring alone, ${limits.map((one) => one.said).join("; ")}.${w.simulated_to_bytes !== undefined ? ` Above ${size(w.simulated_to_bytes)} what switches reduce is not simulated: its times are on the line through those of this size and half of it.` : ""}`});
   });
   return {
     title: `The thesis in four sentences`,

@@ -47,9 +47,14 @@ class Study {
     }
     // What takes longest comes first, so that all threads have work until the end.
     for (std::size_t w = 0; w < job.windows.size(); ++w) {
+      for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m) {
+        if (on_a_line(w, m)) work_.emplace_back([this, w, m](std::size_t i) { run_line(w, m, i); });
+      }
       for (std::size_t n = job.windows[w].sizes.size(); n-- > 0;) {
-        for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
-          work_.emplace_back([this, w, m, n](std::size_t i) { run_window(w, m, n, i); });
+        for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m) {
+          if (!on_a_line(w, m) || job.windows[w].is_simulated(job.windows[w].sizes[n]))
+            work_.emplace_back([this, w, m, n](std::size_t i) { run_window(w, m, n, i); });
+        }
       }
     }
     under_way_.resize(work_.size());
@@ -159,23 +164,30 @@ class Study {
   }
 
   void run_window(std::size_t w, std::size_t m, std::size_t n, std::size_t piece) {
+    const sim::Bytes size = job_.windows[w].sizes[n];
+    if (const auto time = time_of(w, m, size, size, piece)) (*result_.windows[w].times[m].result)[n] = *time;
+  }
+
+  /// Only what switches reduce takes too long to simulate at any size.
+  bool on_a_line(std::size_t w, std::size_t m) const {
     const SizeWindow& window = job_.windows[w];
-    const sim::Bytes size = window.sizes[n];
-    std::optional<sim::Time> time;
-    if (window.is_simulated(size)) {
-      time = time_of(w, m, size, size, piece);
-    } else {
-      const sim::Bytes most = window.simulate_to;
-      const auto half = time_of(w, m, most / 2, size, piece);
-      const auto whole = half ? time_of(w, m, most, size, piece) : std::nullopt;
-      if (whole) {
-        const double halves =
-            2.0 * static_cast<double>((size - most).count()) / static_cast<double>(most.count());
-        const double more = static_cast<double>((*whole - *half).count_ps()) * halves;
-        time = *whole + sim::Time::ps(std::llround(more));
-      }
+    return !window.is_simulated(window.sizes.back()) && in_network(window.methods[m]);
+  }
+
+  /// The sizes that are not simulated.
+  void run_line(std::size_t w, std::size_t m, std::size_t piece) {
+    const SizeWindow& window = job_.windows[w];
+    const sim::Bytes most = window.simulate_to;
+    const auto half = time_of(w, m, most / 2, window.sizes.back(), piece);
+    const auto whole = half ? time_of(w, m, most, window.sizes.back(), piece) : std::nullopt;
+    if (!whole) return;
+    for (std::size_t n = 0; n < window.sizes.size(); ++n) {
+      if (window.is_simulated(window.sizes[n])) continue;
+      const double halves =
+          2.0 * static_cast<double>((window.sizes[n] - most).count()) / static_cast<double>(most.count());
+      const double more = static_cast<double>((*whole - *half).count_ps()) * halves;
+      (*result_.windows[w].times[m].result)[n] = *whole + sim::Time::ps(std::llround(more));
     }
-    if (time) (*result_.windows[w].times[m].result)[n] = *time;
   }
 
   const OverlapJob& job_;
