@@ -64,6 +64,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& 
   reader.field("optimizer", c.recipe.optimizer, "");
   reader.field("recompute", c.recipe.recompute, "");
   reader.field("heavy", c.heavy, "");
+  reader.field("explain", c.explain, "");
   read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();
   need(node, {"system", "model"}, reading);
@@ -80,11 +81,26 @@ StudyWindow read_window(const YamlNode& node, const std::string& path, ReadConte
   reader.field("from", w.from, kSizes, "");
   reader.field("to", w.to, kSizes, "");
   reader.field("factor", w.factor, sim::between(2, 1024), "");
+  reader.field("simulate_to", w.simulate_to, kSizes, "");
   reader.finish();
   need(node, {"system"}, reading);
   need_one(w.system, node, path, reading);
   if (w.from > w.to) reading.complain(node.at, fmt::format("{}: from is more than to", path));
   return w;
+}
+
+/// The sentences compare everything with a ring.
+void check_sentences(const YamlNode& root, const StudyFile& study, ReadContext& reading) {
+  const study::Method ring{coll::find_algorithm("ring"), coll::Engine::kSm};
+  const auto begins_with_ring = [&](const std::vector<study::Method>& methods) {
+    return methods.empty() || methods.front() == ring;
+  };
+  if (begins_with_ring(study.methods) &&
+      std::all_of(study.cases.begin(), study.cases.end(),
+                  [&](const StudyCase& c) { return begins_with_ring(c.methods); }))
+    return;
+  reading.complain(root.find("sentences")->at,
+                   "sentences: compare with ring, which all methods have to begin with");
 }
 
 }  // namespace
@@ -127,6 +143,7 @@ sim::Result<StudyFile> load_study(std::string_view name_or_file) {
   reader.words("summary", kLongestLine, study.summary);
   std::string what_if;
   reader.words("what_if", kLongestLine, what_if);
+  reader.field("sentences", study.sentences, "");
   const YamlNode* methods = reader.take("methods");
   const YamlNode* cases = reader.take("cases");
   const YamlNode* windows = reader.take("windows");
@@ -141,6 +158,7 @@ sim::Result<StudyFile> load_study(std::string_view name_or_file) {
   read_methods(methods, study.methods, reading);
   read_list(cases, "cases", study.cases, reading, read_case);
   read_list(windows, "windows", study.windows, reading, read_window);
+  if (study.sentences) check_sentences(root, study, reading);
   if (auto read = reading.status(); !read) return sim::fail_as(std::move(read));
   return study;
 }

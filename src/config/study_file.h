@@ -21,6 +21,7 @@ struct StudyCase {
   train::Recipe recipe;
   std::vector<study::Method> methods;  ///< if empty, those of the study
   bool heavy = false;
+  bool explain = false;  ///< asks what slows backward down beside the first method
 };
 struct StudyWindow {
   std::string system;
@@ -28,12 +29,15 @@ struct StudyWindow {
   sim::Bytes from = sim::Bytes::kib(64);
   sim::Bytes to = sim::Bytes::mib(256);
   int factor = 4;
+  sim::Bytes
+      simulate_to;  ///< larger sizes are on the line through this one and half of it; 0: all are simulated
 };
 struct StudyFile {
   std::string name;
   std::string summary;
   std::vector<study::Method> methods;
   bool what_if_inc = false;  ///< simulates switches that reduce, even if the systems have none
+  bool sentences = false;    ///< says what its cases and windows show in the four sentences of the thesis
   std::vector<StudyCase> cases;
   std::vector<StudyWindow> windows;
 };

@@ -152,6 +152,7 @@ sim::Result<SweepFile> load_sweep(std::string_view name_or_file) {
   reader.words("summary", kLongestLine, file.sweep.summary);
   reader.words("command", kLongestCommand, command);
   reader.word_list("show", kLongestLine, file.sweep.show);
+  reader.field("winners", file.sweep.winners, "");
   const YamlNode* axes = reader.take("axes");
   reader.finish();
   need(root, {"kind", "command", "axes"}, reading);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/json.h"
+#include "report/sentences.h"
 #include "report/step_json.h"
 #include "study/hypothetical.h"
 
@@ -19,12 +20,6 @@ using study::StepResult;
 
 std::string short_name(const StepLabel& l) {
   return fmt::format("{} batch {} on {} GPUs of {}", l.model, l.batch, l.gpus, l.system);
-}
-
-std::string size_text(sim::Bytes n) {
-  const std::int64_t b = n.count();
-  if (b >= 1 << 20) return fmt::format("{} MiB", b >> 20);
-  return fmt::format("{} KiB", b >> 10);
 }
 
 /// The method that gives the shortest step, overlapped; null if none beats sequential.
@@ -65,41 +60,6 @@ std::string case_text(const StepLabel& l, bool heavy, const OverlapCaseResult& c
   return text + "\n";
 }
 
-std::string window_text(const study::SizeWindow& w, const SizeWindowResult& r) {
-  std::string text = fmt::format(
-      "  all-reduce by size on {} GPUs of {}: {}'s time over each one's ('*': it wins)\n    {:>10} {:>12}",
-      w.gpus, w.system->name, name_of(r.times.front().method), "size",
-      fmt::format("{} us", name_of(r.times.front().method)));
-  for (std::size_t m = 1; m < r.times.size(); ++m)
-    if (r.times[m].result) text += fmt::format(" {:>11}", name_of(r.times[m].method));
-  text += "\n";
-  for (std::size_t i = 0; i < w.sizes.size(); ++i) {
-    const sim::Time first = (*r.times.front().result)[i];
-    text += fmt::format("    {:>10} {:>12.2f}", size_text(w.sizes[i]), first.in_us());
-    for (std::size_t m = 1; m < r.times.size(); ++m) {
-      if (!r.times[m].result) continue;
-      const double speedup = first.in_s() / (*r.times[m].result)[i].in_s();
-      text += fmt::format(" {:>10.2f}{}", speedup, speedup > 1 ? '*' : ' ');
-    }
-    text += "\n";
-  }
-  for (std::size_t m = 1; m < r.times.size(); ++m) {
-    const auto& row = r.times[m];
-    if (!row.result) {
-      text += fmt::format("    {} not on this machine: {}\n", name_of(row.method), row.refused);
-    } else if (const auto wins = r.wins(m)) {
-      text += fmt::format("    {} wins from {} to {}\n", name_of(row.method), size_text(w.sizes[wins->first]),
-                          size_text(w.sizes[wins->last]));
-    } else {
-      text += fmt::format("    {} wins nowhere\n", name_of(row.method));
-    }
-    if (study::is_hypothetical(w.system->machine.inc.unit, row.method))
-      text +=
-          fmt::format("    {} is hypothetical: its switches are not built to do this\n", name_of(row.method));
-  }
-  return text + "\n";
-}
-
 std::string summary_text(const StudyReport& report) {
   const auto& cases = report.result.cases;
   const std::string first = name_of(cases.front().overlap.front().method);
@@ -126,8 +86,61 @@ std::string summary_text(const StudyReport& report) {
 
 }  // namespace
 
+std::string size_text(sim::Bytes n) {
+  const std::int64_t b = n.count();
+  if (b >= 1 << 30) return fmt::format("{} GiB", b >> 30);
+  if (b >= 1 << 20) return fmt::format("{} MiB", b >> 20);
+  return fmt::format("{} KiB", b >> 10);
+}
+
+std::string window_text(const study::SizeWindow& w, const SizeWindowResult& r) {
+  std::string text = fmt::format(
+      "  all-reduce by size on {} GPUs of {}: {}'s time over each one's ('*': it wins)\n    {:>10} {:>12}",
+      w.gpus, w.system->name, name_of(r.times.front().method), "size",
+      fmt::format("{} us", name_of(r.times.front().method)));
+  for (std::size_t m = 1; m < r.times.size(); ++m)
+    if (r.times[m].result) text += fmt::format(" {:>11}", name_of(r.times[m].method));
+  text += "\n";
+  for (std::size_t i = 0; i < w.sizes.size(); ++i) {
+    const sim::Time first = (*r.times.front().result)[i];
+    text += fmt::format("    {:>10} {:>12.2f}",
+                        fmt::format("{}{}", w.is_simulated(w.sizes[i]) ? "" : "~", size_text(w.sizes[i])),
+                        first.in_us());
+    for (std::size_t m = 1; m < r.times.size(); ++m) {
+      if (!r.times[m].result) continue;
+      const double speedup = first.in_s() / (*r.times[m].result)[i].in_s();
+      text += fmt::format(" {:>10.2f}{}", speedup, speedup > 1 ? '*' : ' ');
+    }
+    text += "\n";
+  }
+  if (!w.is_simulated(w.sizes.back()))
+    text += fmt::format(
+        "    ~ what switches reduce is not simulated: on the line through the times of {} and half of it\n",
+        size_text(w.simulate_to));
+  for (std::size_t m = 1; m < r.times.size(); ++m) {
+    const auto& row = r.times[m];
+    if (!row.result) {
+      text += fmt::format("    {} not on this machine: {}\n", name_of(row.method), row.refused);
+    } else if (const auto wins = r.wins(m)) {
+      text += fmt::format("    {} wins from {} to {}\n", name_of(row.method), size_text(w.sizes[wins->first]),
+                          size_text(w.sizes[wins->last]));
+    } else {
+      text += fmt::format("    {} wins nowhere\n", name_of(row.method));
+    }
+    if (study::is_hypothetical(w.system->machine.inc.unit, row.method))
+      text +=
+          fmt::format("    {} is hypothetical: its switches are not built to do this\n", name_of(row.method));
+  }
+  return text + "\n";
+}
+
 std::string study_text(const StudyReport& report) {
   std::string text = fmt::format("{}: {}\n\n", report.name, report.summary);
+  if (report.sentences) {
+    text += sentences_text(report);
+    if (report.wall_s) text += fmt::format("  simulated in {:.1f} s\n", *report.wall_s);
+    return text;
+  }
   for (std::size_t i = 0; i < report.cases.size(); ++i)
     text += case_text(report.cases[i], report.heavy[i], report.result.cases[i]);
   for (std::size_t i = 0; i < report.windows.size(); ++i)
@@ -171,6 +184,11 @@ std::string study_json(const StudyReport& report) {
                      {"fastest", best != nullptr ? name_of(best->method) : std::string("sequential")},
                      {"rows", rows},
                      {"refused", refused}});
+    if (c.causes.empty()) continue;
+    Json causes = Json::array();
+    for (const auto& part : c.causes)
+      causes.push_back({{"cause", sim::name_of(part.cause)}, {"slowdown", part.slowdown}});
+    cases.back()["causes"] = std::move(causes);
   }
   Json windows = Json::array();
   for (std::size_t i = 0; i < report.windows.size(); ++i) {
@@ -193,13 +211,19 @@ std::string study_json(const StudyReport& report) {
     Json sizes = Json::array();
     for (const sim::Bytes n : w.sizes) sizes.push_back(n.count());
     windows.push_back({{"system", w.system->name}, {"gpus", w.gpus}, {"bytes", sizes}, {"methods", methods}});
+    if (!w.is_simulated(w.sizes.back())) windows.back()["simulated_to_bytes"] = w.simulate_to.count();
   }
   Json json = {{"schema", 1},
                {"command", "study"},
                {"study", report.name},
+               {"summary", report.summary},
                {"mean_slowdown_while_communicating", rounded(report.result.mean_slowdown_beside())},
                {"cases", cases},
                {"windows", windows}};
+  if (report.sentences) {
+    json["sentences"] = sentences_json(report);
+    json["window"] = flat_windows_json(report);
+  }
   if (report.wall_s) json["sim"] = {{"wall_s", *report.wall_s}};
   return json.dump(1) + "\n";
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/yaml/suggest.h"
+#include "report/sweep_winners.h"
 
 namespace infold::report {
 
@@ -145,12 +146,13 @@ std::string sweep_json(const SweepReport& r) {
   }
   std::string text = fmt::format(
       "{{\n \"schema\": 1,\n \"command\": \"sweep\",\n \"name\": {},\n \"summary\": {},\n \"of\": {},\n "
-      "\"axes\": {},\n \"show\": {},\n \"points\": {},\n \"done\": {},\n "
+      "\"axes\": {},\n \"show\": {},\n \"winners\": {},\n \"points\": {},\n \"done\": {},\n "
       "\"refused\": {},\n \"failed\": {},\n \"database\": {},\n \"csv\": {},\n \"rows\": [",
       json_text(r.sweep.name), json_text(r.sweep.summary),
       json_text(fmt::format("{}", fmt::join(r.sweep.command, " "))), json_line(axes), json_line(r.sweep.show),
-      r.sweep.points(), r.table.count(PointStatus::kDone), r.table.count(PointStatus::kRefused),
-      r.table.count(PointStatus::kFailed), json_text(r.database), json_text(r.csv));
+      r.sweep.winners, r.sweep.points(), r.table.count(PointStatus::kDone),
+      r.table.count(PointStatus::kRefused), r.table.count(PointStatus::kFailed), json_text(r.database),
+      json_text(r.csv));
   const std::vector<std::string> varied = r.sweep.columns();
   const std::vector<std::string> names = result_names(r);
   const char* lead = "\n";
@@ -174,7 +176,12 @@ std::string sweep_json(const SweepReport& r) {
 std::string sweep_text(const SweepReport& r) {
   std::string text = fmt::format("{}: {}\n", r.sweep.name, counts(r));
   if (!r.sweep.summary.empty()) text += fmt::format("{}\n", r.sweep.summary);
-  if (!r.sweep.show.empty() && !r.table.columns().empty()) text += fmt::format("\n{}\n", shown_table(r));
+  const std::string winners = r.sweep.winners ? winners_text(r) : std::string();
+  if (!winners.empty()) {
+    text += fmt::format("\n{}\n", winners);
+  } else if (!r.sweep.show.empty() && !r.table.columns().empty()) {
+    text += fmt::format("\n{}\n", shown_table(r));
+  }
   text += first_message(r, PointStatus::kRefused) + first_message(r, PointStatus::kFailed);
   return text + fmt::format("  database: {}\n  CSV: {}\n", r.database, r.csv);
 }

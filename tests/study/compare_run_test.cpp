@@ -108,6 +108,37 @@ TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {
   EXPECT_GT(one.mean_slowdown_beside(), 0);
 }
 
+TEST(OverlapStudy, CausesAreThoseOfExplain) {
+  const SmallStep step;
+  const OverlapJob job{
+      .cases = {{step.job, {method("ring")}, true, /*explain=*/true}}, .windows = {}, .threads = 2};
+  const auto r = run(job, {}).value();
+  const auto e = run(ExplainJob{step.job, 2}, {}).value();
+  ASSERT_EQ(r.cases[0].causes.size(), e.parts.size());
+  for (std::size_t i = 0; i < e.parts.size(); ++i) {
+    EXPECT_EQ(r.cases[0].causes[i].cause, e.parts[i].cause);
+    EXPECT_DOUBLE_EQ(r.cases[0].causes[i].slowdown, e.parts[i].slowdown);
+  }
+  EXPECT_GT(e.slowdown, 0);
+}
+
+TEST(OverlapStudy, SizesThatAreNotSimulatedAreOnTheLineThroughThoseThatAre) {
+  const SmallStep step;
+  const std::vector<sim::Bytes> sizes = {sim::Bytes::kib(512), sim::Bytes::mib(1), sim::Bytes::mib(4)};
+  SizeWindow all{step.job.system, 4, {method("ring"), method("inc-push")}, sizes};
+  SizeWindow some = all;
+  some.simulate_to = sim::Bytes::mib(1);
+  const auto r = run(OverlapJob{.cases = {}, .windows = {all, some}, .threads = 2}, {}).value();
+  EXPECT_EQ(*r.windows[0].times[0].result, *r.windows[1].times[0].result);  // ring is simulated at any size
+  ASSERT_TRUE(r.windows[0].times[1].result) << r.windows[0].times[1].refused;
+  const auto& real = *r.windows[0].times[1].result;
+  const auto& line = *r.windows[1].times[1].result;
+  EXPECT_EQ(real[0], line[0]);
+  EXPECT_EQ(real[1], line[1]);
+  EXPECT_EQ((line[2] - line[1]).count_ps(), 6 * (line[1] - line[0]).count_ps());
+  EXPECT_NEAR(line[2].in_s() / real[2].in_s(), 1, 0.05);
+}
+
 TEST(OverlapStudy, AMethodThatAMachineDoesNotOfferIsLeftOut) {
   SmallStep step;
   step.job.protocol = coll::Protocol::kLl;  // two-shot has none

@@ -19,7 +19,9 @@ export const commands = {
   kernel: ["bench", "gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--beside", "all_reduce", "--size", "1M", "--system", "hgx-h100"],
   validate: ["validate", path.join(here, "../cli/files/validation.yaml"), "--only", "ring", "--only", "twice"],
   sweep: ["sweep", path.join(here, "sweep.yaml")],
+  winners: ["sweep", path.join(here, "winners.yaml")],
   study: ["study", path.join(here, "study.yaml")],
+  thesis: ["study", path.join(here, "../cli/files/sentences.yaml")],
 };
 
 export async function makePages() {

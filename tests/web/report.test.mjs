@@ -92,6 +92,13 @@ const expected = {
     const drawn = json.rows.filter((row) => row["-g"] === "2" && row.bytes === 16384);
     return [["sweep", "time (us)", ["ring", "tree", "nvls"].flatMap((algo) => drawn.filter((row) => row["--algo"] === algo).map((row) => row.time_us))]];
   },
+  winners: (json) => ["ring", "inc-push"].map((algo) => ["fastest", `${algo} us`, json.rows.filter((row) => row.algo === algo).map((row) => row.time_us)]),
+  thesis: (json) => [
+    ["throughput", "ring", json.cases.map((c) => overlapped(c.rows)[0].speedup_vs_sequential)],
+    ["longer", "longer by", json.cases.map((c) => overlapped(c.rows)[0].backward_slowdown)],
+    ["repaired", "inc-push", json.cases.map((c) => overlapped(c.rows)[1].backward_slowdown)],
+    ["window-0", "ring us", json.windows[0].methods[0].time_us],
+  ],
   study: (json) => [
     ["slowdown", "ring", json.cases.map((c) => overlapped(c.rows)[0].backward_slowdown)],
     ["beside", "ring", json.cases.map((c) => overlapped(c.rows)[0].slowdown_while_communicating)],
@@ -258,6 +265,34 @@ test("what is hypothetical is said, and of nothing else", async () => {
   for (const name of ["bench", "compare"]) assert.match(await note(name), /^Hypothetical: inc-push on hgx-h100\. /, name);
   assert.match(await note("study"), /^Hypothetical: inc-push on r9nano-pcie-4 and hgx-h100\. /);
   for (const name of ["train", "explain", "kernel", "validate", "sweep"]) assert.equal(await note(name), "", name);
+});
+
+test("the thesis is four sentences, each with its verdict, which the titles of its panels repeat", async () => {
+  const {page} = await open(made.pages.thesis.file);
+  const answer = await page.locator(".answer").textContent();
+  const {sentences} = made.pages.thesis.json;
+  for (const number of [1, 2, 3, 4]) {
+    const of = sentences.filter((s) => s.number === number);
+    const holding = of.filter((s) => s.holds).length;
+    const verdict = holding === 0 ? "does not hold as simulated" : holding === of.length ? "holds" : "holds in part";
+    const line = answer.split("\n")[number - 1];
+    assert.ok(line.startsWith(`${number}. `) && line.includes(`: ${verdict} (`), line);
+  }
+  assert.match(await page.locator("#window-0 h2").textContent(), /^4\. /);
+  await page.close();
+});
+
+test("the map of a sweep has the fastest of each setting, and another choice keeps it", async () => {
+  const {page} = await open(made.pages.winners.file);
+  const {rows} = made.pages.winners.json;
+  const fastest = (start, bytes) => rows.filter((row) => row["gpu.engine.start"] === start && row.bytes === bytes).reduce((a, b) => (b.time_us < a.time_us ? b : a)).algo;
+  const shown = async () => column(await tableOf(page.locator("#fastest")), "fastest");
+  const wanted = [...new Set(rows.map((row) => row["gpu.engine.start"]))].flatMap((start) => [4096, 16384, 65536].map((bytes) => fastest(start, bytes)));
+  assert.equal(new Set(wanted).size, 2, "each wins somewhere");
+  assert.deepEqual(await shown(), wanted);
+  await page.locator("#fastest").getByLabel("across", {exact: true}).selectOption("gpu.engine.start");
+  assert.deepEqual(await shown(), wanted);
+  await page.close();
 });
 
 test("the headline of a study and its window name who wins", async () => {

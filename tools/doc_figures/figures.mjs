@@ -6,8 +6,9 @@ import {tmpdir} from "node:os";
 import path from "node:path";
 import {inNetworkFigures} from "./in_network.mjs";
 import {overlapFigures} from "./overlap.mjs";
+import {thesisFigures} from "./thesis.mjs";
 
-export const figures = {...overlapFigures, ...inNetworkFigures};
+export const figures = {...overlapFigures, ...inNetworkFigures, ...thesisFigures};
 
 /** A figure of a result's page as SVG. */
 function drawn(result, figure) {

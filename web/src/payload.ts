@@ -128,13 +128,28 @@ export interface StudyWindow {
   system: string;
   gpus: number;
   bytes: number[];
+  /** Larger sizes are extrapolated. */
+  simulated_to_bytes?: number;
   methods: {method: string; time_us: number[]; hypothetical?: boolean; wins_from_bytes?: number; wins_to_bytes?: number}[];
+}
+/** What a study shows, where it says so in the four sentences of the thesis. */
+export interface Sentence {
+  claim: string;
+  number: number;
+  system: string;
+  algo: string;
+  value: number;
+  unit: string;
+  holds: boolean;
+  said: string;
 }
 export interface Study {
   command: "study";
   study: string;
+  summary?: string;
+  sentences?: Sentence[];
   mean_slowdown_while_communicating: number;
-  cases: {communication_heavy: boolean; fastest: string; rows: Row[]; refused: {method: string; why: string}[]}[];
+  cases: {communication_heavy: boolean; fastest: string; rows: Row[]; refused: {method: string; why: string}[]; causes?: {cause: string; slowdown: number}[]}[];
   windows: StudyWindow[];
 }
 export interface ValidateRow {
@@ -166,6 +181,8 @@ export interface Sweep {
   /** Columns that walk together stand together. */
   axes: string[][];
   show: string[];
+  /** Asks which algorithm is the fastest. */
+  winners: boolean;
   points: number;
   done: number;
   refused: number;

@@ -28,6 +28,8 @@ const kNames: Record<string, string> = {
   slowdown_while_communicating: "slow-down while communicating",
   speedup_vs_sequential: "speed-up against sequential",
   samples_per_s: "samples per second",
+  "--skew": "GPUs late by up to",
+  "inc.alu_rate": "adders",
   "inc.table_bytes": "reduction table per port",
   "inc.table_peak_entries": "most entries in a table",
   "inc.stalls": "contributions that waited",

@@ -7,6 +7,7 @@ import {View} from "./view";
 import {barFigure} from "./bars";
 import {sweepFigure} from "./sweep_chart";
 import {heatFigures} from "./sweep_heat";
+import {fastestFigures, fastestInWords} from "./sweep_fastest";
 
 function extremes(data: SweepData, measure: string): {low: SweepRow; high: SweepRow} | undefined {
   const rows = data.rows.filter((row) => measureOf(row, measure) !== null);
@@ -72,9 +73,9 @@ export function sweepView(sweep: Sweep): View {
     .map(([n, what]) => `${n} of ${sweep.points} points ${what}; the first that has no result: ${String(missing?.message ?? "")}`);
   return {
     title: `Sweep ${sweep.name}`,
-    answer: answer(sweep, data),
+    answer: (sweep.winners ? fastestInWords(data) : undefined) ?? answer(sweep, data),
     warnings,
-    figures: data.dimensions.length > 0 && data.measures.length > 0 ? [sweepFigure(data), ...heatFigures(data), ...mattering(data)] : [],
+    figures: data.dimensions.length > 0 && data.measures.length > 0 ? [...(sweep.winners ? fastestFigures(data) : []), sweepFigure(data), ...heatFigures(data), ...mattering(data)] : [],
     facts: [
       ...(sweep.summary !== "" ? ([["asked", sweep.summary]] as [string, string][]) : []),
       ["command at each point", `infold ${sweep.of}`],

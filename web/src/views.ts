@@ -9,6 +9,7 @@ import {kernelView} from "./kernel";
 import {machineFigures} from "./machine";
 import {studyView} from "./study";
 import {sweepView} from "./sweep";
+import {thesisView} from "./thesis";
 import {trainView} from "./train";
 import {validateView} from "./validate";
 
@@ -23,7 +24,7 @@ function viewOfResult({result, published, counters, systems}: Payload): View {
     case "explain":
       return explainView(result);
     case "study":
-      return studyView(result);
+      return result.sentences === undefined ? studyView(result) : thesisView(result);
     case "sweep":
       return sweepView(result);
     case "validate":

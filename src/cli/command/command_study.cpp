@@ -70,6 +70,7 @@ sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loa
   one.step.graph = &loaded.graphs.back();
   one.step.recipe = c.recipe;
   one.heavy = c.heavy;
+  one.explain = c.explain;
   report.cases.push_back(report::label_of(one.step, model->name));
   report.heavy.push_back(c.heavy);
   job.cases.push_back(std::move(one));
@@ -83,6 +84,7 @@ sim::Status add_window(const config::StudyWindow& w, const StudyArguments& args,
   study::SizeWindow window{
       .system = *system, .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.gpus, .methods = {}, .sizes = {}};
   for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
+  window.simulate_to = w.simulate_to;
   job.windows.push_back(std::move(window));
   return {};
 }
@@ -106,6 +108,7 @@ int study_command(const StudyArguments& args) {
   report::StudyReport report;
   report.name = study.name;
   report.summary = study.summary;
+  report.sentences = study.sentences;
   for (const config::StudyCase& c : study.cases) {
     if (auto e = add_case(c, args, loaded, job, report); !e) return failure(e.error());
     study::OverlapCase& last = job.cases.back();
@@ -155,7 +158,7 @@ void add_study(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("--json-file", args->json_file, "write JSON to this file too")->check(valid_file_name);
   add_page_argument(*command, args->page);
   command->add_flag("--no-timing", args->no_timing, "leave out how long the simulation took");
-  command->footer("Example:\n  infold study overlap");
+  command->footer("Example:\n  infold study thesis");
   command->callback([args, &exit] { exit = study_command(*args); });
 }
 

@@ -35,6 +35,7 @@ struct Sweep {
   std::vector<std::string> command;  ///< the words of the command
   std::vector<SweepAxis> axes;       ///< the last axis changes first
   std::vector<std::string> show;     ///< columns of results to print
+  bool winners = false;              ///< prints which algorithm is the fastest instead
 
   /// The product of the sizes of the axes, or kMostPoints + 1 if the product is larger.
   std::size_t points() const;

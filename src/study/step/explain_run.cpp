@@ -61,34 +61,53 @@ std::string percent(double v) {
 
 }  // namespace
 
+std::optional<StepJob> without(Cause cause, StepJob step) {
+  if (!take_away(cause, step)) return std::nullopt;
+  return step;
+}
+
+std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::optional<double>> left) {
+  const double whole = in_millionths(slowdown);
+  std::vector<ExplainResult::Part> parts;
+  double explained = 0;
+  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
+    const Cause cause = kCauseNames[c].value;
+    double part = 0;
+    if (cause == Cause::kInteraction) {
+      part = in_millionths(whole - explained);
+    } else if (left[c]) {
+      part = in_millionths(whole - in_millionths(*left[c]));
+    }
+    explained += part;
+    parts.push_back({cause, part});
+  }
+  return parts;
+}
+
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going) {
   std::vector<StepJob> jobs = {job.step};
   // GPUs that start late do not all do the same, so a step that is compared with them must be simulated
   // without folding, too.
   if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
-  std::vector<std::size_t> without(
+  std::vector<std::size_t> job_of(
       kCauseNames.size());  // the job of each cause; 0 if there is nothing to remove
   for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
-    StepJob step = jobs.front();
-    if (!take_away(kCauseNames[c].value, step)) continue;
-    without[c] = jobs.size();
-    jobs.push_back(std::move(step));
+    std::optional<StepJob> step = without(kCauseNames[c].value, jobs.front());
+    if (!step) continue;
+    job_of[c] = jobs.size();
+    jobs.push_back(std::move(*step));
   }
   std::vector<sim::Result<StepResult>> outcomes = run_all(jobs, job.threads, keep_going);
   for (sim::Result<StepResult>& o : outcomes) {
     if (!o) return sim::fail_as(std::move(o));
   }
-  const auto slowdown = [&](std::size_t i) { return in_millionths(outcomes[i]->slowdown()); };
-  ExplainResult result;
-  result.slowdown = slowdown(0);
-  double explained = 0;
-  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
-    const Cause cause = kCauseNames[c].value;
-    const double part = cause == Cause::kInteraction ? in_millionths(result.slowdown - explained)
-                                                     : in_millionths(result.slowdown - slowdown(without[c]));
-    explained += part;
-    result.parts.push_back({cause, part});
+  std::vector<std::optional<double>> left(kCauseNames.size());
+  for (std::size_t c = 0; c < left.size(); ++c) {
+    if (job_of[c] > 0) left[c] = outcomes[job_of[c]]->slowdown();
   }
+  ExplainResult result;
+  result.slowdown = in_millionths(outcomes[0]->slowdown());
+  result.parts = parts_of(outcomes[0]->slowdown(), left);
   result.result = std::move(*outcomes[0]);
   return result;
 }

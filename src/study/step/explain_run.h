@@ -4,6 +4,10 @@
 // bottleneck, so causes need not add up to the whole; what is missing (or too much) is their interaction.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +31,12 @@ struct ExplainJob {
   StepJob step;
   int threads = 0;
 };
+
+/// The step without one cause; nothing if there is nothing to remove.
+std::optional<StepJob> without(Cause cause, StepJob step);
+/// What each cause contributes to a slow-down. `left` has, by cause, what is left of it without that cause;
+/// nothing where there was nothing to remove.
+std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::optional<double>> left);
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
 

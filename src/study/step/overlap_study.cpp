@@ -2,6 +2,7 @@
 #include "study/step/overlap_study.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -40,10 +41,21 @@ class Study {
       work_.emplace_back([this, c](std::size_t i) { run_sequential(c, i); });
       for (std::size_t m = 0; m < job.cases[c].methods.size(); ++m)
         work_.emplace_back([this, c, m](std::size_t i) { run_overlap(c, m, i); });
+      left_.emplace_back(kCauseNames.size());
+      for (std::size_t cause = 0; job.cases[c].explain && cause < kCauseNames.size(); ++cause)
+        work_.emplace_back([this, c, cause](std::size_t i) { run_without(c, cause, i); });
     }
+    // What takes longest comes first, so that all threads have work until the end.
     for (std::size_t w = 0; w < job.windows.size(); ++w) {
-      for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m)
-        work_.emplace_back([this, w, m](std::size_t i) { run_window(w, m, i); });
+      for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m) {
+        if (on_a_line(w, m)) work_.emplace_back([this, w, m](std::size_t i) { run_line(w, m, i); });
+      }
+      for (std::size_t n = job.windows[w].sizes.size(); n-- > 0;) {
+        for (std::size_t m = 0; m < job.windows[w].methods.size(); ++m) {
+          if (!on_a_line(w, m) || job.windows[w].is_simulated(job.windows[w].sizes[n]))
+            work_.emplace_back([this, w, m, n](std::size_t i) { run_window(w, m, n, i); });
+        }
+      }
     }
     under_way_.resize(work_.size());
   }
@@ -56,6 +68,14 @@ class Study {
       ++done_;
     });
     if (!trouble_.none()) return sim::fail(trouble_.take());
+    for (std::size_t c = 0; c < job_.cases.size(); ++c) {
+      if (job_.cases[c].explain) result_.cases[c].causes = parts_of(result_.cases[c].slowdown(), left_[c]);
+    }
+    for (SizeWindowResult& w : result_.windows) {
+      for (auto& row : w.times) {
+        if (!row.refused.empty()) row.result.reset();
+      }
+    }
     return std::move(result_);
   }
 
@@ -108,35 +128,72 @@ class Study {
                            m == 0 ? nullptr : &row.refused);
   }
 
-  void run_window(std::size_t w, std::size_t m, std::size_t piece) {
+  void run_without(std::size_t c, std::size_t cause, std::size_t piece) {
+    const StepJob step = variant_of(job_.cases[c].step, job_.cases[c].methods.front(), Variant::kOverlap);
+    const std::optional<StepJob> rest = without(kCauseNames[cause].value, step);
+    if (!rest) return;
+    const auto r =
+        result_of(study::run(*rest, [=, this](double share) { return ask(piece, share); }), nullptr);
+    if (r) left_[c][cause] = r->slowdown();
+  }
+
+  /// The time of one all-reduce with the protocol that `chosen_for` bytes would be sent by.
+  std::optional<sim::Time> time_of(std::size_t w, std::size_t m, sim::Bytes bytes, sim::Bytes chosen_for,
+                                   std::size_t piece) {
     const SizeWindow& window = job_.windows[w];
+    CollectiveJob job{.system = window.system,
+                      .algorithm = window.methods[m].algorithm,
+                      .engine = window.methods[m].engine,
+                      .bytes = chosen_for,
+                      .gpus = window.gpus,
+                      .burst = {}};
+    const auto offers = offers_of(job, job.algorithm, std::nullopt);
+    const Choice choice =
+        offers.empty() ? Choice{job.algorithm, coll::Protocol::kSimple} : choose(job, offers);
+    job.algorithm = choice.algorithm;
+    job.protocol = choice.protocol;
+    job.bytes = bytes;
+    std::string refused;
+    const auto r = result_of(study::run(job, [=, this](double share) { return ask(piece, share); }),
+                             m == 0 ? nullptr : &refused);
+    if (r) return r->time;
     auto& row = result_.windows[w].times[m];
-    for (std::size_t i = 0; i < window.sizes.size(); ++i) {
-      CollectiveJob job{.system = window.system,
-                        .algorithm = window.methods[m].algorithm,
-                        .engine = window.methods[m].engine,
-                        .bytes = window.sizes[i],
-                        .gpus = window.gpus,
-                        .burst = {}};
-      const auto offers = offers_of(job, job.algorithm, std::nullopt);
-      const Choice choice =
-          offers.empty() ? Choice{job.algorithm, coll::Protocol::kSimple} : choose(job, offers);
-      job.algorithm = choice.algorithm;
-      job.protocol = choice.protocol;
-      const double before = static_cast<double>(i) / static_cast<double>(window.sizes.size());
-      const auto r = result_of(study::run(job, [=, this](double) { return ask(piece, before); }),
-                               m == 0 ? nullptr : &row.refused);
-      if (!r) {
-        row.result.reset();
-        return;
-      }
-      (*row.result)[i] = r->time;
+    const std::lock_guard lock(asking_);  // sizes of a method share its row
+    if (row.refused.empty() || refused < row.refused) row.refused = std::move(refused);
+    return std::nullopt;
+  }
+
+  void run_window(std::size_t w, std::size_t m, std::size_t n, std::size_t piece) {
+    const sim::Bytes size = job_.windows[w].sizes[n];
+    if (const auto time = time_of(w, m, size, size, piece)) (*result_.windows[w].times[m].result)[n] = *time;
+  }
+
+  /// Only what switches reduce takes too long to simulate at any size.
+  bool on_a_line(std::size_t w, std::size_t m) const {
+    const SizeWindow& window = job_.windows[w];
+    return !window.is_simulated(window.sizes.back()) && in_network(window.methods[m]);
+  }
+
+  /// The sizes that are not simulated.
+  void run_line(std::size_t w, std::size_t m, std::size_t piece) {
+    const SizeWindow& window = job_.windows[w];
+    const sim::Bytes most = window.simulate_to;
+    const auto half = time_of(w, m, most / 2, window.sizes.back(), piece);
+    const auto whole = half ? time_of(w, m, most, window.sizes.back(), piece) : std::nullopt;
+    if (!whole) return;
+    for (std::size_t n = 0; n < window.sizes.size(); ++n) {
+      if (window.is_simulated(window.sizes[n])) continue;
+      const double halves =
+          2.0 * static_cast<double>((window.sizes[n] - most).count()) / static_cast<double>(most.count());
+      const double more = static_cast<double>((*whole - *half).count_ps()) * halves;
+      (*result_.windows[w].times[m].result)[n] = *whole + sim::Time::ps(std::llround(more));
     }
   }
 
   const OverlapJob& job_;
   const KeepGoing& keep_going_;
   OverlapResult result_;
+  std::vector<std::vector<std::optional<double>>> left_;  // by case: the slow-down without each cause
   std::vector<std::function<void(std::size_t piece)>> work_;
   std::vector<double> under_way_;  // the share of each piece of work that is done, while it is under way
   Trouble trouble_;

@@ -9,6 +9,7 @@
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
 #include "study/step/compare_run.h"
+#include "study/step/explain_run.h"
 #include "study/step/step_run.h"
 
 namespace infold::study {
@@ -17,7 +18,8 @@ namespace infold::study {
 struct OverlapCase {
   StepJob step;  ///< its method and overlap are ignored
   std::vector<Method> methods;
-  bool heavy = false;  ///< it communicates much, so a slow-down is expected and can be repaired
+  bool heavy = false;    ///< it communicates much, so a slow-down is expected and can be repaired
+  bool explain = false;  ///< what slows backward down beside the first method, cause by cause
 };
 /// All-reduces by themselves, size after size.
 struct SizeWindow {
@@ -25,6 +27,10 @@ struct SizeWindow {
   int gpus = 0;
   std::vector<Method> methods;  ///< as in a case
   std::vector<sim::Bytes> sizes;
+  /// Larger sizes are not simulated: their time is on the line through this size and half of it. 0: all are.
+  sim::Bytes simulate_to = {};
+
+  bool is_simulated(sim::Bytes size) const { return simulate_to == sim::Bytes{} || size <= simulate_to; }
 };
 struct OverlapJob {
   std::vector<OverlapCase> cases;
@@ -43,6 +49,7 @@ struct MethodResult {
 struct OverlapCaseResult {
   StepResult sequential;                          ///< by the first method
   std::vector<MethodResult<StepResult>> overlap;  ///< by method
+  std::vector<ExplainResult::Part> causes;        ///< of the first method's slow-down, if the case asks
   double slowdown() const { return overlap.front().result->slowdown(); }
   double speedup(const StepResult& r) const { return sequential.step().in_s() / r.step().in_s(); }
 };
