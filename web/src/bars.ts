@@ -41,14 +41,17 @@ export function referenceLine(b: Bars, theme: Theme) {
   };
 }
 
+/** An axis of bytes: four to eight steps of a power of two, and where it ends. */
+export function binarySteps(furthest: number, narrow: boolean): {interval: number; max: number} {
+  const interval = 2 ** Math.floor(Math.log2(Math.max(furthest, 8) / (narrow ? 2 : 4)));
+  return {interval, max: Math.ceil((furthest * 1.02) / interval) * interval};
+}
+
 /** Where the axis ends: beyond the reference, at a round number; for bytes after four to eight steps of a power of two. */
 function extent(b: Bars, narrow: boolean): {interval?: number; max?: number; splitNumber?: number} {
   const highest = Math.max(...b.series.flatMap((s) => s.values.map((v) => v ?? 0)));
   const furthest = Math.max(b.reference?.value ?? 0, highest);
-  if (b.binary === true) {
-    const interval = 2 ** Math.floor(Math.log2(Math.max(furthest, 8) / (narrow ? 2 : 4)));
-    return {interval, max: Math.ceil((furthest * 1.02) / interval) * interval};
-  }
+  if (b.binary === true) return binarySteps(furthest, narrow);
   const splits = narrow ? 3 : 5;
   if (furthest === highest) return {splitNumber: splits};
   const rough = furthest / splits;
