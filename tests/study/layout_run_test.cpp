@@ -204,7 +204,8 @@ TEST(PipelineHistory, HoldsEveryPassOfEveryStage) {
       last = sim::max(last, p.end);
     }
     for (int m = 0; m < 4; ++m) EXPECT_LT((forward.at({0, m})), (forward.at({1, m})));
-    EXPECT_EQ(last, r.end);
+    EXPECT_LE(last, r.end);
+    EXPECT_GT(last + last / 10, r.end) << "the other ranks of a stage end at about the same time";
     EXPECT_TRUE(r.history.memory.empty()) << "nothing was to be recorded";
   }
 }
@@ -213,7 +214,7 @@ TEST(MemoryOverTime, OfThoseThatComeTogetherTheLargestIsKept) {
   MemoryOverTime memory{.kept = sim::Bytes{7}};
   for (int i = 0; i < 100; ++i) memory.levels.push_back({.from = sim::Time::ns(i), .passing = i % 10});
   memory.levels.push_back({.from = sim::Time::ns(100)});
-  const MemoryOverTime few = thinned(memory, 10);
+  const MemoryOverTime few = thinned(memory, 11);
   ASSERT_EQ(few.levels.size(), 11U);
   EXPECT_EQ(few.kept, memory.kept);
   for (std::size_t i = 0; i < 10; ++i) {

@@ -118,7 +118,7 @@ export function communicationTimeline(name: string, step: Step, history: History
   return {
     id: "timeline",
     title: `Timeline of ${several ? "the last pass" : "one step"}, ${name}`,
-    caption: `One GPU: where there is a gap in the first row, compute waits. Each other row is one kind of communication on one communicator, from when the GPU begins it to its end.${several ? ` The ${step.accumulate - 1} passes before are not drawn.` : ""} Drag or use the buttons to look closer.`,
+    caption: `The GPU with the longest backward: where there is a gap in the first row, compute waits. Each other row is one kind of communication on one communicator, from when the GPU begins it to its end.${several ? ` The ${step.accumulate - 1} passes before are not drawn.` : ""} Drag or use the buttons to look closer.`,
     description: history.communication.map((c) => `${communicationName(c)}: ${c.spans.length} times`).join("; "),
     height: 110 + 28 * rows.length,
     zoom: true,

@@ -18,7 +18,7 @@ function layoutAnswer(t: Train): string {
   const slower = Math.abs(kernels) < 5e-4 ? "kernels take as long beside communication as alone" : `kernels take ${percent(Math.abs(kernels))} ${kernels > 0 ? "longer" : "less"} beside communication than alone`;
   const waited = t.exposed_comm_ms ?? 0;
   if (t.pipeline !== undefined)
-    return `${step}. Its ${t.parallel!.pp} stages do nothing for ${percent(idleShare(t))} of it: ${milliseconds(t.bubble_ms ?? 0)} on average for micro-batches of other stages (the bubble); ${slower}.`;
+    return `${step}. Its ${t.parallel!.pp} stages do nothing for ${percent(idleShare(t))} of it; ${milliseconds(t.bubble_ms ?? 0)} of that, on average, they wait for micro-batches of other stages (the bubble). While they compute, ${slower}.`;
   return `${step}; compute waits ${milliseconds(waited)} of it for communication (${percent(waited / p.step)}), and ${slower}.`;
 }
 

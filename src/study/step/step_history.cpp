@@ -97,8 +97,8 @@ MemoryOverTime memory_over_time(const work::Runtime& runtime, const train::Memor
 MemoryOverTime thinned(const MemoryOverTime& memory, std::size_t most) {
   if (memory.levels.size() <= most) return memory;
   MemoryOverTime few{.kept = memory.kept};
-  const std::size_t together = (memory.levels.size() + most - 1) / most;
   const std::size_t last = memory.levels.size() - 1;  // nothing is left there
+  const std::size_t together = (last + most - 2) / (most - 1);
   for (std::size_t i = 0; i < last; i += together) {
     MemoryOverTime::Level level = memory.levels[i];
     const sim::Time from = level.from;
