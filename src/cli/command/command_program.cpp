@@ -17,13 +17,13 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct ProgramArguments {
   BenchArguments bench;
   std::string what;
   std::string size = "1M";
 };
 
-int show(const Arguments& args) {
+int show(const ProgramArguments& args) {
   if (args.what != "show")
     return bad_input(fmt::format("there is no 'program {}'; there is show", args.what));
   BenchArguments words = args.bench;
@@ -67,7 +67,7 @@ int show(const Arguments& args) {
 }  // namespace
 
 void add_program(CLI::App& app, int& exit, Effects& effects) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<ProgramArguments>();
   BenchArguments& b = args->bench;
   b.collective = "all_reduce";
   b.protocols = "simple";

@@ -112,7 +112,8 @@ sim::Time StreamKernel::load(const Workgroup& w, sim::Time now) {
       const Block block = t.at(b);
       const std::uint32_t n = piece.of(block.bytes);
       bytes += n;
-      ready = sim::max(ready, core_.memory().read_piece(shape_.actor, block, n, piece.upto(block.bytes), now));
+      ready =
+          sim::max(ready, core_.memory().read_piece(shape_.actor, block, n, piece.upto(block.bytes), now));
     }
   }
   Sm& sm = core_.dispatcher().sm(w.sm);

@@ -55,9 +55,9 @@ class alignas(64) MemorySystem {
   sim::Time read(Actor actor, const Block& block, sim::Time now) {
     return read(actor, block, block.bytes, block.bytes, now);
   }
-  /// The same for a block that is read once, from its beginning to its end, in pieces: the one of `n` bytes that
-  /// ends `upto` bytes behind the beginning. Nothing but this piece is fetched, even if the block has been evicted
-  /// since its previous piece.
+  /// The same for a block that is read once, from its beginning to its end, in pieces: the one of `n` bytes
+  /// that ends `upto` bytes behind the beginning. Nothing but this piece is fetched, even if the block has
+  /// been evicted since its previous piece.
   sim::Time read_piece(Actor actor, const Block& block, std::uint32_t n, std::uint32_t upto, sim::Time now) {
     return read(actor, block, n, n, upto, now);
   }
