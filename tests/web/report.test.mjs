@@ -167,7 +167,7 @@ for (const name of Object.keys(commands)) {
 }
 
 test("the parts of a bar add up to the step, and named memory to all of it", async () => {
-  for (const [name, figure] of [["train", "phases"], ["train-fsdp", "phases"], ["train-fsdp", "compute"], ["train-tp", "phases"], ["train-tp", "compute"], ["train-pp", "phases"]]) {
+  for (const [name, figure] of [["train", "phases"], ["train-one-gpu", "phases"], ["train-fsdp", "phases"], ["train-fsdp", "compute"], ["train-tp", "phases"], ["train-tp", "compute"], ["train-pp", "phases"]]) {
     const {page} = await open(made.pages[name].file);
     const {names, rows} = await tableOf(page.locator(`#${figure}`));
     const whole = names.indexOf("step ms");

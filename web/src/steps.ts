@@ -48,17 +48,19 @@ const kLeastWaiting = 0.005;
 export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): Figure {
   const copies = steps.some((s) => copyingBack(s.step) > 0);
   const waits = steps.some((s) => (s.step.phases_ms.waiting ?? 0) > kLeastWaiting * s.step.phases_ms.step);
-  const names = Object.keys(kPhaseColours).filter((name) => (copies || name !== "copying back") && (waits || name !== "waiting"));
+  const alone = steps.every((s) => s.step.gpus === 1);
+  const left = [...(copies ? [] : ["copying back"]), ...(waits ? [] : ["waiting"]), ...(alone ? ["backward slow-down", "exposed communication"] : [])];
+  const names = Object.keys(kPhaseColours).filter((name) => !left.includes(name));
   const parts = steps.map((s) => phases(s.step).filter(([name]) => names.includes(name)));
   return stackedFigure({
     id: of?.id ?? "phases",
     title: `Where a step's time goes${of ? `: ${of.name}` : ""}`,
     caption:
-      "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward." +
+      (alone ? "Of all passes of a step." : "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward.") +
       (copies ? " Copying back: from the end of the last bucket's collective, its gradients are copied to where the optimizer reads them." : "") +
-      (waits ? " Waiting is time of no phase: before the first kernel, for its weights, and between passes." : ""),
+      (waits ? ` Waiting is time of no phase: ${alone ? "launches between them." : "before the first kernel, for its weights, and between passes."}` : ""),
     of: "run",
-    parts: names.map((name) => ({name, colour: kPhaseColours[name]})),
+    parts: names.map((name) => ({name: alone && name === "backward alone" ? "backward" : name, colour: kPhaseColours[name]})),
     bars: steps.map((s, i) => ({name: s.name, ms: parts[i].map(([, ms]) => ms), whole: s.step.phases_ms.step})),
     more: {
       columns: [{name: "slow-down", show: percent}, {name: "samples/s"}],

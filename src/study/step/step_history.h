@@ -1,5 +1,5 @@
-// When what happened in a training step, for charts: the passes of a pipeline's stages, compute and communication
-// of a rank, and what is in memory.
+// When what happened in a training step, for charts: the passes of a pipeline's stages, compute and
+// communication of a rank, and what is in memory.
 #pragma once
 
 #include <cstdint>

@@ -121,7 +121,8 @@ struct StepResult {
     return backward + (pass ? backward : alone.times.backward()) * (passes - 1);
   }
   sim::Time step() const { return end + passes_before(); }
-  /// What belongs to no phase: before the first kernel (for weights, for the stage before) and between passes.
+  /// What belongs to no phase: before the first kernel (for weights, for the stage before) and between
+  /// passes.
   sim::Time between_phases() const { return step() - all_forward() - all_backward() - exposed - optimizer; }
 };
 

@@ -160,8 +160,8 @@ void StepTrace::record_gpu(int g) {
 StepTrace::Gradients StepTrace::record_plan(int g, TrackId track) {
   const train::Plan& plan = *step_.plan;
   const std::vector<RanKernel> ran = ran_kernels(runtime_, plan, g);
-  const std::vector<SpanId> span_of_op = record_compute(
-      trace_, track, *job_.graph, plan, ran, runtime_.times(g, step_.backward_ended.front()).end);
+  const std::vector<SpanId> span_of_op = record_compute(trace_, track, *job_.graph, plan, ran,
+                                                        runtime_.times(g, step_.backward_ended.front()).end);
   std::vector<sim::Time> op_ended(plan.ops.size());
   for (const RanKernel& k : ran) {
     if (k.what == RanKernel::What::kOp) op_ended[static_cast<std::size_t>(k.index)] = k.ended;
@@ -174,7 +174,8 @@ StepTrace::Gradients StepTrace::record_plan(int g, TrackId track) {
   return gradients;
 }
 
-/// A span for each pass of a pipeline's stage, with its kernels in it. The last micro-batch completes gradients.
+/// A span for each pass of a pipeline's stage, with its kernels in it. The last micro-batch completes
+/// gradients.
 StepTrace::Gradients StepTrace::record_passes(int g, TrackId track) {
   const train::PipelinePlan& pipeline = *step_.pipeline;
   const work::Graph& graph = runtime_.graph();
@@ -210,8 +211,8 @@ void StepTrace::record_update(int g, TrackId track) {
   }
 }
 
-/// What is in memory beside weights, gradients and the state of the optimizer. All GPUs together take a tenth of
-/// the samples that are allowed.
+/// What is in memory beside weights, gradients and the state of the optimizer. All GPUs together take a tenth
+/// of the samples that are allowed.
 void StepTrace::record_memory(int g) {
   constexpr std::size_t kShare = 10;
   const std::size_t most =
