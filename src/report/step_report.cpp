@@ -233,7 +233,7 @@ std::string step_text(const StepReport& report) {
   };
   if (r.passes > 1) line("earlier passes", r.passes_before(), '.');
   const sim::Time waiting = r.passes > 1 ? sim::Time{} : r.between_phases();
-  const bool waits = waiting.in_s() > kLeastShown * step.in_s();
+  const bool waits = has_other_communication(r) && waiting.in_s() > kLeastShown * step.in_s();
   if (waits) line("waiting", waiting, '-');
   line("forward", r.forward, '>');
   line("backward", r.backward, '<');

@@ -33,6 +33,7 @@ export function referenceLine(b: Bars, theme: Theme) {
   return {
     markLine: {
       silent: true,
+      z: 1, // behind bars, so that it does not strike their labels through
       symbol: "none",
       lineStyle: {color: theme.soft, type: "dashed" as const, width: 1.5},
       label: {show: b.reference.name !== "", position: "start" as const, distance: 4, rotate: 0, formatter: b.reference.name, color: theme.soft},
@@ -95,7 +96,7 @@ export function barFigure(b: Bars): Figure {
           itemStyle: {color: colourOf(s.name)},
           data: groupColours === undefined ? s.values : s.values.map((value, i) => ({value: value ?? "-", itemStyle: {color: groupColours[i]}})),
           ...(k === 0 ? referenceLine(b, theme) : {}),
-          label: {show: true, position: "right", color: theme.text, fontSize: 11, formatter: (p) => (typeof p.value === "number" ? b.show(p.value) : "")},
+          label: {show: true, position: "right", color: theme.text, fontSize: 11, textBorderColor: theme.card, textBorderWidth: 2, formatter: (p) => (typeof p.value === "number" ? b.show(p.value) : "")},
           labelLayout: {hideOverlap: true},
         }),
       ),

@@ -33,7 +33,7 @@ export function compareView(result: Compare, counters: Counters[]): View {
       barFigure({
         id: "slowdown",
         title: "Slow-down of backward by algorithm",
-        caption: "How much longer all of backward takes beside communication than alone.",
+        caption: `How much longer all of backward takes beside communication than alone${rows.some(hasLayout) ? "; what it waits for is part of it" : ""}.`,
         groups: names,
         series: [{name: "overlapped", values: slow(overlapped)}],
         show: percent,
