@@ -13,6 +13,7 @@
 #include "config/validation_file.h"
 #include "config/yaml/describe.h"
 #include "config/yaml/units.h"
+#include "report/step_history_report.h"
 #include "study/campaign/command_run.h"
 
 namespace infold::cli {
@@ -98,6 +99,10 @@ void PageWriter::add(const sim::TraceRecorder& trace, std::size_t row) {
   if (wanted()) counters_.push_back(report::counters_of(trace, row));
 }
 
+void PageWriter::add(const study::StepHistory& history) {
+  if (wanted()) history_ = report::history_json(history).dump();
+}
+
 void PageWriter::add_published(const std::string& collective) {
   if (!wanted()) return;
   const auto loaded = config::built_in_validation();
@@ -116,6 +121,7 @@ int PageWriter::write(const std::string& json) {
                           .machines = machines_,
                           .published = published_,
                           .counters = counters_,
+                          .history = history_,
                           .result = json};
   return file_.write(report::html_page(page));
 }

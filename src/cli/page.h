@@ -7,6 +7,7 @@
 
 #include "cli/named_output.h"
 #include "report/output/html_report.h"
+#include "study/step/step_history.h"
 #include "study/system_spec.h"
 
 namespace CLI {
@@ -43,6 +44,8 @@ class PageWriter {
   std::optional<sim::TraceSpec> recording(std::size_t runs = 1) const;
   /// Adds what the run recorded. `row` is the row of the result, if it has rows.
   void add(const sim::TraceRecorder& trace, std::size_t row = 0);
+  /// The history of a training step.
+  void add(const study::StepHistory& history);
   /// Adds published times of this collective on the systems so far, with all of their GPUs taking part.
   void add_published(const std::string& collective);
   /// `json` is what --json prints.
@@ -56,6 +59,7 @@ class PageWriter {
   std::vector<report::PageMachine> machines_;
   std::vector<report::PagePublished> published_;
   std::vector<report::PageCounters> counters_;
+  std::string history_ = "null";
 };
 
 }  // namespace infold::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/json.h"
+#include "report/step_history_report.h"
 #include "report/step_json.h"
 #include "study/hypothetical.h"
 #include "study/step/train_run.h"
@@ -34,6 +35,9 @@ std::string bar(char what, sim::Time part, sim::Time whole) {
       std::lround(kWidth * static_cast<double>(part.count_ps()) / static_cast<double>(whole.count_ps()));
   return std::string(static_cast<std::size_t>(n), what);
 }
+
+/// Time of no phase that is a smaller share of the step is not shown.
+constexpr double kLeastShown = 0.005;
 
 /// A row of the timeline: dots while the bucket fills, ':' while it waits its turn, '#' while it is reduced.
 std::string timeline(const study::BucketResult& b, sim::Time begin, sim::Time end) {
@@ -165,6 +169,10 @@ StepLabel label_of(const study::StepJob& job, const std::string& model) {
           .sync = std::string(sim::name_of(job.sync.kind)),
           .layout = train::fill(job.layout, job.gpus).value_or(job.layout),
           .micro_batches = job.pipeline.micro_batches,
+          .schedule = train::fill(job.layout, job.gpus).value_or(job.layout).pp > 1
+                          ? std::string(sim::name_of(job.pipeline.schedule))
+                          : std::string(),
+          .virtual_stages = job.pipeline.virtual_stages,
           .parameters = job.graph->parameter_count(),
           .flops_per_sample = 3 * job.graph->forward_flops(),
           .peak_flops_per_gpu = study::peak_flops(gpu, job.recipe),
@@ -224,11 +232,15 @@ std::string step_text(const StepReport& report) {
     text += fmt::format("  {:<13} {:>10.3f} ms  {}\n", name, ms(t), bar(c, t, step));
   };
   if (r.passes > 1) line("earlier passes", r.passes_before(), '.');
+  const sim::Time waiting = r.passes > 1 ? sim::Time{} : r.between_phases();
+  const bool waits = has_other_communication(r) && waiting.in_s() > kLeastShown * step.in_s();
+  if (waits) line("waiting", waiting, '-');
   line("forward", r.forward, '>');
   line("backward", r.backward, '<');
   line("exposed comm", r.exposed, '~');
   line("optimizer", r.optimizer, 'o');
-  text += fmt::format("  {:<13} {:>10.3f} ms  {}{}{}{}\n\n", "step", ms(step), bar('>', r.forward, step),
+  text += fmt::format("  {:<13} {:>10.3f} ms  {}{}{}{}{}\n\n", "step", ms(step),
+                      waits ? bar('-', waiting, step) : std::string(), bar('>', r.forward, step),
                       bar('<', r.backward, step), bar('~', r.exposed, step), bar('o', r.optimizer, step));
   text += fmt::format(
       "  backward alone {:.3f} ms: {:+.1f} % beside communication ({:+.1f} % while a collective runs)\n",
@@ -296,6 +308,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                    {"backward", ms(r.all_backward())},
                    {"exposed_comm", ms(r.exposed)},
                    {"optimizer", ms(r.optimizer)},
+                   {"waiting", ms(r.between_phases())},
                    {"step", ms(r.step())}}},
                  {"backward_alone_ms", ms(r.alone.times.backward() * r.passes)},
                  {"backward_slowdown",
@@ -330,6 +343,10 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                  {"comm", communication_json(r)},
                  {"kernels", kernels_json(r)},
                  {"buckets", buckets}};
+  if (!r.history.pipeline.empty()) {
+    fields["schedule"] = l.schedule;
+    if (l.virtual_stages > 1) fields["virtual_stages"] = l.virtual_stages;
+  }
   if (in_network(l.method)) fields["hypothetical"] = is_hypothetical(l, l.method);
   return fields;
 }
@@ -342,8 +359,10 @@ std::string step_json(const StepReport& report) {
   json["memory_bytes"] = {{"weights", m.weights.count()},
                           {"gradients", m.gradients.count()},
                           {"optimizer", m.optimizer.count()},
-                          {"activations", m.passing.count()},
-                          {"total", m.total().count()}};
+                          {"activations", m.passing.count()}};
+  if (m.gathered > sim::Bytes{}) json["memory_bytes"]["gathered"] = m.gathered.count();
+  json["memory_bytes"]["total"] = m.total().count();
+  if (!r.history.pipeline.empty()) json["pipeline"] = pipeline_json(r.history);
   Json sim = {{"events", r.events}, {"packet_hops", r.packet_hops}};
   if (report.wall_s) sim["wall_s"] = *report.wall_s;
   json["sim"] = sim;

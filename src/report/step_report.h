@@ -24,6 +24,8 @@ struct StepLabel {
   std::string sync;
   train::Layout layout = {};
   int micro_batches = 1;
+  std::string schedule;           ///< of a pipeline, or empty
+  int virtual_stages = 1;         ///< the same
   std::int64_t parameters = 0;    ///< of the model
   double flops_per_sample = 0;    ///< of the products of a forward and a backward pass
   double peak_flops_per_gpu = 0;  ///< per second, at the clock of the data sheet

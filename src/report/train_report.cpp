@@ -79,6 +79,7 @@ std::string train_json(const TrainReport& r) {
                  {"backward", ms(s.backward * r.accumulate)},
                  {"exposed_comm", 0.0},
                  {"optimizer", ms(s.optimizer)},
+                 {"waiting", ms(step(r) - (s.forward + s.backward) * r.accumulate - s.optimizer)},
                  {"step", ms(step(r))}}},
                {"backward_alone_ms", ms(s.backward * r.accumulate)},
                {"backward_slowdown", 0.0},

@@ -7,16 +7,7 @@
 
 namespace infold::train {
 
-MemoryNeed memory_need(const Plan& plan) {
-  MemoryNeed need;
-  // Not all weights are tensors of the plan: small ones (bias, scale) are read by kernels without being
-  // listed.
-  for (const std::int64_t n : plan.parameter_elements)
-    need.weights += sim::Bytes{n * plan.recipe.weight_bytes()};
-  for (const TensorSpec& t : plan.tensors) {
-    if (t.role == TensorSpec::Role::kOptimizer) need.optimizer += sim::Bytes{t.bytes()};
-    if (t.role == TensorSpec::Role::kGradient) need.gradients += sim::Bytes{t.bytes()};
-  }
+std::vector<std::int64_t> passing_bytes(const Plan& plan) {
   std::vector<int> first(plan.tensors.size(), -1);
   std::vector<int> last(plan.tensors.size(), -1);
   for (int i = 0; i < static_cast<int>(plan.ops.size()); ++i) {
@@ -35,9 +26,24 @@ MemoryNeed memory_need(const Plan& plan) {
     change[static_cast<std::size_t>(first[t])] += plan.tensors[t].bytes();
     change[static_cast<std::size_t>(last[t]) + 1] -= plan.tensors[t].bytes();
   }
+  std::vector<std::int64_t> bytes;
   std::int64_t now = 0;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) bytes.push_back(now += change[i]);
+  return bytes;
+}
+
+MemoryNeed memory_need(const Plan& plan) {
+  MemoryNeed need;
+  // Not all weights are tensors of the plan: small ones (bias, scale) are read by kernels without being
+  // listed.
+  for (const std::int64_t n : plan.parameter_elements)
+    need.weights += sim::Bytes{n * plan.recipe.weight_bytes()};
+  for (const TensorSpec& t : plan.tensors) {
+    if (t.role == TensorSpec::Role::kOptimizer) need.optimizer += sim::Bytes{t.bytes()};
+    if (t.role == TensorSpec::Role::kGradient) need.gradients += sim::Bytes{t.bytes()};
+  }
   std::int64_t most = 0;
-  for (const std::int64_t c : change) most = std::max(most, now += c);
+  for (const std::int64_t bytes : passing_bytes(plan)) most = std::max(most, bytes);
   need.passing = sim::Bytes{most};
   return need;
 }

@@ -1,6 +1,9 @@
 // How much memory a training step needs.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "sim/units.h"
 #include "train/plan.h"
 
@@ -18,5 +21,7 @@ struct MemoryNeed {
 };
 
 MemoryNeed memory_need(const Plan& plan);
+/// By op of the plan: the bytes of the tensors that live while it runs and are not kept for the whole step.
+std::vector<std::int64_t> passing_bytes(const Plan& plan);
 
 }  // namespace infold::train

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "train/pass_ops.h"
 
@@ -12,7 +13,7 @@ namespace infold::train {
 namespace {
 
 struct Change {
-  std::int64_t most = 0;  ///< above what there was before it
+  std::vector<std::int64_t> during = {};  ///< by op of the pass: above what there was before it
   std::int64_t net = 0;
 };
 
@@ -50,34 +51,46 @@ std::map<PassKind, Change> changes_of(const Plan& plan, const std::vector<PassKi
     const std::int64_t held = before[static_cast<std::size_t>(span[kind].first)];
     Change c{.net = before[static_cast<std::size_t>(span[kind].second)] - held};
     for (int i = span[kind].first; i < span[kind].second; ++i)
-      c.most = std::max(c.most, during[static_cast<std::size_t>(i)] - held);
-    changes[kind] = c;
+      c.during.push_back(during[static_cast<std::size_t>(i)] - held);
+    changes[kind] = std::move(c);
   }
   return changes;
 }
 
 }  // namespace
 
-MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes) {
-  MemoryNeed need;
+std::vector<std::vector<std::int64_t>> stage_bytes(const std::vector<Plan>& chunks,
+                                                   const std::vector<Pass>& passes) {
   const auto splits = [](const Pass& p) { return p.kind == PassKind::kWeightGradient; };
   std::vector<PassKind> order = {PassKind::kForward, PassKind::kBackward};
   if (std::ranges::any_of(passes, splits))
     order = {PassKind::kForward, PassKind::kInputGradient, PassKind::kWeightGradient};
   std::vector<std::map<PassKind, Change>> changes;
+  changes.reserve(chunks.size());
+  for (const Plan& plan : chunks) changes.push_back(changes_of(plan, order));
+  std::vector<std::vector<std::int64_t>> all;
+  all.reserve(passes.size());
+  std::int64_t now = 0;
+  for (const Pass& pass : passes) {
+    const Change& c = changes[static_cast<std::size_t>(pass.chunk)][pass.kind];
+    all.push_back(c.during);
+    for (std::int64_t& bytes : all.back()) bytes += now;
+    now += c.net;
+  }
+  return all;
+}
+
+MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes) {
+  MemoryNeed need;
   for (const Plan& plan : chunks) {
     const MemoryNeed alone = memory_need(plan);
     need.weights += alone.weights;
     need.gradients += alone.gradients;
     need.optimizer += alone.optimizer;
-    changes.push_back(changes_of(plan, order));
   }
-  std::int64_t now = 0;
   std::int64_t most = 0;
-  for (const Pass& pass : passes) {
-    const Change& c = changes[static_cast<std::size_t>(pass.chunk)][pass.kind];
-    most = std::max(most, now + c.most);
-    now += c.net;
+  for (const std::vector<std::int64_t>& pass : stage_bytes(chunks, passes)) {
+    for (const std::int64_t bytes : pass) most = std::max(most, bytes);
   }
   need.passing = sim::Bytes{most};
   return need;

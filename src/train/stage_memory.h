@@ -1,6 +1,7 @@
 // How much memory a stage of a pipeline needs.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "train/memory_need.h"
@@ -12,5 +13,8 @@ namespace infold::train {
 /// `chunks` are the plans of the stage's parts of the model, and `passes` is its row of the schedule.
 /// Activations of each micro-batch live from forward to backward; `passing` is their sum when it is largest.
 MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes);
+/// By pass: the bytes of activations of all micro-batches while each of its ops (train/pass_ops.h) runs.
+std::vector<std::vector<std::int64_t>> stage_bytes(const std::vector<Plan>& chunks,
+                                                   const std::vector<Pass>& passes);
 
 }  // namespace infold::train

@@ -1,6 +1,10 @@
 // Steps of ranks that share a model, whatever the layout and the strategy.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "step_help.h"
 #include "study/step/planned_step.h"
 
@@ -114,6 +118,44 @@ TEST_P(Layouts, WhereNothingIsSharedKernelsTakeAsLongAsAlone) {
   for (const KernelUse& k : step.result().kernels) EXPECT_NEAR(k.slowdown(), 0, 0.02) << sim::name_of(k.what);
 }
 
+TEST_P(Layouts, PhasesAreNotLongerThanTheStep) {
+  const StepResult r = step.result();
+  EXPECT_GE(r.between_phases(), 0_ns);
+  EXPECT_LT(r.between_phases(), r.end / 2);
+}
+
+TEST_P(Layouts, MemoryOverTimeReachesWhatIsReportedAndNoMore) {
+  step.job.trace = sim::TraceSpec{};
+  const StepResult r = step.result();
+  ASSERT_EQ(r.history.memory.size(), static_cast<std::size_t>(GetParam().layout.pp));
+  std::int64_t highest = 0;
+  for (const MemoryOverTime& m : r.history.memory) {
+    EXPECT_TRUE(std::ranges::is_sorted(m.levels, {}, &MemoryOverTime::Level::from));
+    EXPECT_EQ(m.levels.back().passing + m.levels.back().gathered, 0) << "nothing is left at the end";
+    for (const auto& l : m.levels) {
+      EXPECT_GE(l.passing, 0);
+      highest = std::max(highest, m.kept.count() + l.passing + l.gathered);
+    }
+  }
+  EXPECT_EQ(highest, r.memory.total().count());
+}
+
+TEST_P(Layouts, CommunicationOfTheHistoryIsThatOfTheResult) {
+  step.job.trace = sim::TraceSpec{};
+  const StepResult r = step.result();
+  ASSERT_EQ(r.history.communication.size(), r.communication.size());
+  for (const CommunicationUse& use : r.communication) {
+    const auto same = std::ranges::find_if(r.history.communication, [&](const CommunicationSpans& c) {
+      return c.communicator == use.communicator && c.what == use.what;
+    });
+    ASSERT_NE(same, r.history.communication.end());
+    sim::Time busy;
+    for (const auto& s : same->spans) busy += s.end - s.start;
+    EXPECT_EQ(busy, use.busy);
+    EXPECT_EQ(same->spans.size(), static_cast<std::size_t>(use.calls));
+  }
+}
+
 TEST_P(Layouts, TheSameStepTakesTheSameTime) {
   const StepResult first = step.result();
   const StepResult second = step.result();
@@ -134,6 +176,53 @@ TEST(Layout, ShardsTakeLessMemory) {
   EXPECT_LT(need(kZero1).optimizer, need(kDdp).optimizer);
   EXPECT_LT(need(kZero2).gradients, need(kZero1).gradients);
   EXPECT_LT(need(kFsdp).weights, need(kZero2).weights);
+}
+
+/// Stages do one pass at a time, each micro-batch by each part forward and back, and hand it on.
+TEST(PipelineHistory, HoldsEveryPassOfEveryStage) {
+  for (const auto schedule : {kGpipe, k1f1b, kInterleaved, kZeroBubble}) {
+    SCOPED_TRACE(sim::name_of(schedule));
+    SmallStep step;
+    step.graph = blocks(false);
+    step.job.layout = {.dp = 0, .pp = 2};
+    step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16};
+    const int parts = schedule == kInterleaved ? 2 : 1;
+    step.job.pipeline = {.schedule = schedule, .micro_batches = 4, .virtual_stages = parts};
+    const StepResult r = step.result();
+    const std::size_t kinds = schedule == kZeroBubble ? 3 : 2;
+    ASSERT_EQ(r.history.pipeline.size(), 2 * (4 * static_cast<std::size_t>(parts) * kinds + 1));
+    sim::Time last;
+    std::map<std::pair<int, int>, sim::Time> forward;  // by stage and micro-batch
+    for (std::size_t i = 0; i < r.history.pipeline.size(); ++i) {
+      const StagePass& p = r.history.pipeline[i];
+      EXPECT_LT(p.start, p.end);
+      if (i > 0 && r.history.pipeline[i - 1].stage == p.stage) {
+        EXPECT_LE(r.history.pipeline[i - 1].end, p.start);
+      }
+      if (p.pass && p.pass->kind == train::PassKind::kForward && p.pass->chunk == 0)
+        forward[{p.stage, p.pass->micro_batch}] = p.stage == 0 ? p.end : p.start;
+      last = sim::max(last, p.end);
+    }
+    for (int m = 0; m < 4; ++m) EXPECT_LT((forward.at({0, m})), (forward.at({1, m})));
+    EXPECT_LE(last, r.end);
+    EXPECT_GT(last + last / 10, r.end) << "the other ranks of a stage end at about the same time";
+    EXPECT_TRUE(r.history.memory.empty()) << "nothing was to be recorded";
+  }
+}
+
+TEST(MemoryOverTime, OfThoseThatComeTogetherTheLargestIsKept) {
+  MemoryOverTime memory{.kept = sim::Bytes{7}};
+  for (int i = 0; i < 100; ++i) memory.levels.push_back({.from = sim::Time::ns(i), .passing = i % 10});
+  memory.levels.push_back({.from = sim::Time::ns(100)});
+  const MemoryOverTime few = thinned(memory, 11);
+  ASSERT_EQ(few.levels.size(), 11U);
+  EXPECT_EQ(few.kept, memory.kept);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(few.levels[i].passing, 9);
+    EXPECT_EQ(few.levels[i].from, sim::Time::ns(static_cast<std::int64_t>(10 * i)));
+  }
+  EXPECT_EQ(few.levels.back().from, sim::Time::ns(100));
+  EXPECT_EQ(thinned(memory, 101).levels.size(), 101U);
 }
 
 TEST(Layout, SaysWhatCannotBe) {

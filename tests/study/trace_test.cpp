@@ -96,6 +96,46 @@ std::map<std::string, std::size_t> spans_by_label(const sim::TraceRecorder& trac
   return counts;
 }
 
+/// Four blocks that a pipeline can be cut between.
+train::Graph four_blocks() {
+  train::Linear wide;
+  wide.out = 512;
+  train::Linear last;
+  last.out = 10;
+  train::Model m;
+  m.input.features = 512;
+  const train::Node block{train::Repeat{4, {train::Node{train::Layer{wide}, {}}}}, {}};
+  m.layers = {block, train::Node{train::Layer{last}, {}}, train::Node{train::Layer{train::Loss{}}, {}}};
+  return train::build_graph(m).value();
+}
+
+TEST(StepTrace, OfAPipelineHasItsPassesAndMessages) {
+  for (const auto schedule : {train::ScheduleKind::k1f1b, train::ScheduleKind::kZeroBubble}) {
+    SmallStep step;
+    step.graph = four_blocks();
+    step.job.layout = {.dp = 0, .pp = 2};
+    step.job.pipeline = {.schedule = schedule, .micro_batches = 3};
+    const StepResult quiet = step.result();
+    step.job.trace = sim::TraceSpec{};
+    const StepResult seen = step.result();
+    EXPECT_EQ(seen.end, quiet.end);
+    EXPECT_EQ(seen.events, quiet.events);
+    const sim::TraceRecorder& trace = *seen.trace;
+    EXPECT_TRUE(nests(trace));
+    EXPECT_TRUE(counters_end_at_zero(trace));
+    std::map<std::string, int> names;
+    for (const auto& s : trace.spans()) ++names[trace.names()[s.name]];
+    EXPECT_EQ(names["forward of micro-batch 2"], 4) << "on each GPU";
+    EXPECT_EQ(names["optimizer"], 4);
+    EXPECT_GT(names["linear 1: product"], 0) << "kernels are in their passes";
+    std::size_t messages = 0;
+    for (const auto& [label, count] : spans_by_label(trace))
+      messages += label.starts_with("communicator") ? count : 0;
+    EXPECT_EQ(messages, 4U * 2 * 3) << "each rank sends or gets three, and their gradients";
+    EXPECT_FALSE(trace.arrows().empty()) << "from kernels to buckets";
+  }
+}
+
 /// The job's result with a trace, which changes nothing else, nests and comes to rest.
 CollectiveResult watched(CollectiveJob job) {
   const CollectiveResult quiet = result_of(job);

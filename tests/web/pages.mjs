@@ -9,10 +9,15 @@ import {promisify} from "node:util";
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const binary = process.env.INFOLD_BINARY ?? path.join(here, "../../build/release/infold");
 const step = ["--system", "hgx-h100", "--gpus", "2", "--model", "mlp", "--batch", "512", "--bucket", "1MiB"];
+// A small decoder, on a part of the machine.
+const blocks = ["--system", "hgx-h100", "--gpus", "4", "--model", path.join(here, "../cli/files/decoder.yaml"), "--batch", "2", "--dtype", "bf16"];
 export const commands = {
   bench: ["bench", "all_reduce", "-b", "4K", "-e", "256K", "-f", "2", "-g", "4", "--system", "hgx-h100", "--what-if", "inc", "--algo", "ring,nvls,inc-push"],
   "bench-one-size": ["bench", "all_reduce", "-b", "64K", "-e", "64K", "--system", "dgx-a100", "--algo", "ring,tree"],
   train: ["train", ...step],
+  "train-fsdp": ["train", ...blocks, "--sync", "fsdp"],
+  "train-tp": ["train", ...blocks, "--tp", "2"],
+  "train-pp": ["train", ...blocks, "--pp", "2", "--micro-batches", "4", "--schedule", "zero-bubble"],
   "train-one-gpu": ["train", "--model", "lenet", "--gpus", "1"],
   compare: ["compare", ...step, "--what-if", "inc", "--algo", "ring,tree,inc-push"],
   explain: ["explain", ...step],

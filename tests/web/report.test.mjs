@@ -73,6 +73,22 @@ const expected = {
     ["timeline", "start ms", json.buckets.map((b) => b.start_ms)],
     ["timeline", "end ms", json.buckets.map((b) => b.end_ms)],
   ],
+  "train-fsdp": (json) => [
+    ["compute", "waiting for communication ms", [json.exposed_comm_ms]],
+    ["communicators", "waited for ms", json.comm.map((c) => c.exposed_ms)],
+    ["classes", "slower", json.kernels.map((k) => k.slowdown)],
+    ["phases", "exposed communication ms", [json.phases_ms.exposed_comm]],
+    ["memory", "memory", Object.values(json.memory_bytes)],
+  ],
+  "train-tp": (json) => [
+    ["communicators", "under way ms", json.comm.map((c) => c.busy_ms)],
+    ["phases", "step ms", [json.phases_ms.step]],
+  ],
+  "train-pp": (json) => [
+    ["pipeline", "start ms", json.pipeline.map((p) => p.start_ms)],
+    ["pipeline", "end ms", json.pipeline.map((p) => p.end_ms)],
+    ["phases", "forward ms", [0, 1].map((stage) => json.pipeline.filter((p) => p.stage === stage && p.pass === "forward").reduce((sum, p) => sum + p.end_ms - p.start_ms, 0))],
+  ],
   "train-one-gpu": (json) => [
     ["phases", "forward ms", [json.phases_ms.forward]],
     ["kernels", "time", Object.values(json.kernel_ms)],
@@ -156,6 +172,60 @@ for (const name of Object.keys(commands)) {
     });
   });
 }
+
+test("the parts of a bar add up to the step, and named memory to all of it", async () => {
+  for (const [name, figure] of [["train", "phases"], ["train-one-gpu", "phases"], ["train-fsdp", "phases"], ["train-fsdp", "compute"], ["train-tp", "phases"], ["train-tp", "compute"], ["train-pp", "phases"]]) {
+    const {page} = await open(made.pages[name].file);
+    const {names, rows} = await tableOf(page.locator(`#${figure}`));
+    const whole = names.indexOf("step ms");
+    assert.equal(whole > 0, true);
+    for (const row of rows) {
+      const sum = row.slice(1, whole).reduce((a, b) => a + b, 0);
+      assert.ok(Math.abs(sum - row[whole]) < 0.006 * row[whole], `${name}: ${sum} of ${row[whole]} ms`);
+    }
+    const {total, ...kinds} = made.pages[name].json.memory_bytes;
+    assert.equal(Object.values(kinds).reduce((a, b) => a + b, 0), total, name);
+    await page.close();
+  }
+});
+
+test("pages of layouts show communicators, and no copies out of buckets", async () => {
+  for (const name of ["train-fsdp", "train-tp", "train-pp"]) {
+    const {page} = await open(made.pages[name].file);
+    const {json} = made.pages[name];
+    const text = await page.locator("body").innerText();
+    assert.ok(!/copying (gradients )?back/i.test(text), name);
+    const rows = new Set(column(await tableOf(page.locator("#timeline")), "row"));
+    for (const c of json.comm) assert.ok(rows.has(`${c.name}, ${c.collective.replaceAll("_", "-")}`), `${name}: ${c.name} has a row`);
+    assert.match(await page.locator("#machine-0 figcaption").textContent(), /8 GPUs \(the first 4 take part\)/);
+    await page.close();
+  }
+});
+
+test("a pipeline's stages are rows, each pass in the colour of its micro-batch", async () => {
+  const {page} = await open(made.pages["train-pp"].file);
+  const figure = page.locator("#pipeline");
+  const labels = await figure.locator(".chart svg").evaluate((svg) => [...svg.querySelectorAll("text")].map((e) => e.textContent));
+  for (const row of ["stage 0", "stage 1"]) assert.ok(labels.includes(row), row);
+  const full = ["#0072b2", "#e69f00", "#009e73", "#d55e00"];
+  const found = await figure.locator(".chart svg").evaluate((svg) => [...svg.querySelectorAll("path, rect")].map((e) => (e.getAttribute("fill") ?? "").toLowerCase()));
+  for (const colour of full) assert.ok(found.includes(colour), `${colour}: backward of a micro-batch`);
+  assert.deepEqual(await figure.locator(".legend button").allTextContents(), ["forward", "gradients of inputs", "gradients of weights", "optimizer"]);
+  const facts = await page.locator("#reproduce dl").innerText();
+  for (const fact of ["dp 2 x pp 2", "zero-bubble", "4 micro-batches per replica"]) assert.ok(facts.includes(fact), fact);
+  await page.close();
+});
+
+test("memory over time goes up to what is kept in memory, and below the capacity", async () => {
+  for (const [name, columns] of [["train", ["with activations"]], ["train-fsdp", ["with activations"]], ["train-pp", ["stage 0", "stage 1"]]]) {
+    const {page} = await open(made.pages[name].file);
+    const table = await tableOf(page.locator("#memory-time"));
+    const most = Math.max(...columns.flatMap((c) => column(table, c)));
+    const {memory_bytes: bytes, sync} = made.pages[name].json;
+    assert.ok(most <= bytes.total && most > 0.9 * bytes.total, `${name}, ${sync}: ${most} of ${bytes.total}`);
+    await page.close();
+  }
+});
 
 test("a key of the legend takes its series away and brings it back, by keyboard", async () => {
   const {page, complaints} = await open(made.pages.bench.file, {frames: false});

@@ -28,7 +28,7 @@ export function namesAxis(theme: Theme, data: string[], narrow: boolean) {
     data,
     axisLabel: {
       color: theme.text,
-      ...(narrow ? {width: Math.min(145, 7 * longest + 4), overflow: "break" as const, fontSize: 11, lineHeight: 13} : {}),
+      ...(narrow ? {width: Math.min(145, 8 * longest + 12), overflow: "break" as const, fontSize: 11, lineHeight: 13} : {}),
       interval: 0,
       formatter: (name: string) => (narrow ? name.replaceAll(", ", ",\n") : name.length > 48 ? `${name.slice(0, 46)}...` : name),
     },

@@ -33,6 +33,7 @@ export function referenceLine(b: Bars, theme: Theme) {
   return {
     markLine: {
       silent: true,
+      z: 1, // behind bars, so that it does not strike their labels through
       symbol: "none",
       lineStyle: {color: theme.soft, type: "dashed" as const, width: 1.5},
       label: {show: b.reference.name !== "", position: "start" as const, distance: 4, rotate: 0, formatter: b.reference.name, color: theme.soft},
@@ -41,14 +42,17 @@ export function referenceLine(b: Bars, theme: Theme) {
   };
 }
 
+/** An axis of bytes: four to eight steps of a power of two, and where it ends. */
+export function binarySteps(furthest: number, narrow: boolean): {interval: number; max: number} {
+  const interval = 2 ** Math.floor(Math.log2(Math.max(furthest, 8) / (narrow ? 2 : 4)));
+  return {interval, max: Math.ceil((furthest * 1.02) / interval) * interval};
+}
+
 /** Where the axis ends: beyond the reference, at a round number; for bytes after four to eight steps of a power of two. */
 function extent(b: Bars, narrow: boolean): {interval?: number; max?: number; splitNumber?: number} {
   const highest = Math.max(...b.series.flatMap((s) => s.values.map((v) => v ?? 0)));
   const furthest = Math.max(b.reference?.value ?? 0, highest);
-  if (b.binary === true) {
-    const interval = 2 ** Math.floor(Math.log2(Math.max(furthest, 8) / (narrow ? 2 : 4)));
-    return {interval, max: Math.ceil((furthest * 1.02) / interval) * interval};
-  }
+  if (b.binary === true) return binarySteps(furthest, narrow);
   const splits = narrow ? 3 : 5;
   if (furthest === highest) return {splitNumber: splits};
   const rough = furthest / splits;
@@ -92,7 +96,7 @@ export function barFigure(b: Bars): Figure {
           itemStyle: {color: colourOf(s.name)},
           data: groupColours === undefined ? s.values : s.values.map((value, i) => ({value: value ?? "-", itemStyle: {color: groupColours[i]}})),
           ...(k === 0 ? referenceLine(b, theme) : {}),
-          label: {show: true, position: "right", color: theme.text, fontSize: 11, formatter: (p) => (typeof p.value === "number" ? b.show(p.value) : "")},
+          label: {show: true, position: "right", color: theme.text, fontSize: 11, textBorderColor: theme.card, textBorderWidth: 2, formatter: (p) => (typeof p.value === "number" ? b.show(p.value) : "")},
           labelLayout: {hideOverlap: true},
         }),
       ),

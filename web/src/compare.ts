@@ -3,6 +3,7 @@ import {Compare, Counters, Row} from "./payload";
 import {countersOf} from "./counters";
 import {breakdown, method, stepFacts, timelineOf, where} from "./steps";
 import {digits, list, milliseconds, percent, roundPercent} from "./format";
+import {computeFigure, hasLayout} from "./layout";
 import {View} from "./view";
 import {barFigure} from "./bars";
 
@@ -32,7 +33,7 @@ export function compareView(result: Compare, counters: Counters[]): View {
       barFigure({
         id: "slowdown",
         title: "Slow-down of backward by algorithm",
-        caption: "How much longer all of backward takes beside communication than alone.",
+        caption: `How much longer all of backward takes beside communication than alone${rows.some(hasLayout) ? "; what it waits for is part of it" : ""}.`,
         groups: names,
         series: [{name: "overlapped", values: slow(overlapped)}],
         show: percent,
@@ -56,6 +57,7 @@ export function compareView(result: Compare, counters: Counters[]): View {
           ]
         : []),
       breakdown(rows.map((step) => ({name: `${method(step)}, ${step.variant}`, step}))),
+      ...(rows.some(hasLayout) && rows[0].parallel?.pp === 1 ? [computeFigure(rows.map((step) => ({name: `${method(step)}, ${step.variant}`, step})))] : []),
       ...shown.flatMap((step, i) => {
         const name = `${method(step)}, overlapped`;
         const recorded = counters.find((c) => rows[c.row] === step);

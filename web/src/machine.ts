@@ -9,6 +9,8 @@ import {Figure} from "./figure";
 interface Point {
   name: string;
   gpu: boolean;
+  /** Of a GPU: it took part. */
+  used: boolean;
   x: number;
   y: number;
 }
@@ -27,6 +29,7 @@ interface Way {
 
 const kGpuColour = "#0072B2";
 const kSwitchColour = "#009E73";
+const kIdleColour = "#7F7F7F";
 /** Hot links stand out by their width as well as by their colour. */
 const kHeat = [
   {below: 0.25, name: "under 25 %", colour: "#7F7F7F", width: 1},
@@ -67,7 +70,7 @@ function levelsOf(machine: Machine, pairs: Pair[]): number[] {
 }
 
 /** Rows where there are switches, otherwise a circle. */
-function pointsOf(machine: Machine, pairs: Pair[]): {points: Point[]; rows: number} {
+function pointsOf(machine: Machine, pairs: Pair[], used: number): {points: Point[]; rows: number} {
   const level = levelsOf(machine, pairs);
   const rows = Math.max(...level) + 1;
   const name = (n: number) => (n < machine.gpus ? `gpu${n}` : `switch${n - machine.gpus}`);
@@ -75,23 +78,24 @@ function pointsOf(machine: Machine, pairs: Pair[]): {points: Point[]; rows: numb
   const total = Array.from({length: rows}, (_, row) => level.filter((l) => l === row).length);
   const points = level.map((l, n): Point => {
     const i = seen[l]++;
-    if (rows > 1) return {name: name(n), gpu: n < machine.gpus, x: (i + 0.5) / total[l], y: l};
+    if (rows > 1) return {name: name(n), gpu: n < machine.gpus, used: n < used, x: (i + 0.5) / total[l], y: l};
     const angle = (2 * Math.PI * i) / machine.nodes;
-    return {name: name(n), gpu: true, x: 0.5 + 0.5 * Math.sin(angle), y: Math.cos(angle)};
+    return {name: name(n), gpu: true, used: n < used, x: 0.5 + 0.5 * Math.sin(angle), y: Math.cos(angle)};
   });
   return {points, rows};
 }
 
-function chips(points: Point[], gpu: boolean, narrow: boolean, theme: Theme): ScatterSeriesOption {
-  const mine = points.filter((p) => p.gpu === gpu);
+function chips(points: Point[], name: "GPU" | "switch" | "GPU without work", narrow: boolean, theme: Theme): ScatterSeriesOption {
+  const gpu = name !== "switch";
+  const mine = points.filter((p) => p.gpu === gpu && (!gpu || p.used === (name === "GPU")));
   const across = Math.max(8, Math.min(narrow ? 22 : 34, (narrow ? 300 : 900) / mine.length));
   return {
     type: "scatter",
-    name: gpu ? "GPU" : "switch",
+    name,
     z: 3,
     symbol: gpu ? "circle" : "rect",
     symbolSize: across,
-    itemStyle: {color: gpu ? kGpuColour : kSwitchColour, borderColor: theme.card, borderWidth: 1, opacity: 1},
+    itemStyle: {color: {GPU: kGpuColour, switch: kSwitchColour, "GPU without work": kIdleColour}[name], borderColor: theme.card, borderWidth: 1, opacity: 1},
     label: {show: across >= 18, color: "#ffffff", fontSize: 11, formatter: (p) => mine[p.dataIndex].name.replace(/\D+/, "")},
     tooltip: {formatter: (p) => tip(mine[(p as {dataIndex: number}).dataIndex].name, [])},
     data: mine.map((p) => [p.x, p.y]),
@@ -122,31 +126,34 @@ function links(pairs: Pair[], points: Point[]): LinesSeriesOption[] {
   });
 }
 
-export function machineFigure(machine: Machine, id: string): Figure {
+/** `used`: the first GPUs, which took part; undefined where all did, or nobody says. */
+export function machineFigure(machine: Machine, id: string, used = machine.gpus): Figure {
   const pairs = pairsOf(machine);
-  const {points, rows} = pointsOf(machine, pairs);
+  const {points, rows} = pointsOf(machine, pairs, used);
+  const idle = machine.gpus - used;
   const switches = machine.nodes - machine.gpus;
   const hottest = pairs.reduce((most, p) => Math.max(most, heat(p)), 0);
-  const used = kHeat.filter((h, i) => pairs.some((p) => heat(p) < h.below && heat(p) >= (kHeat[i - 1]?.below ?? -1)));
+  const shown = kHeat.filter((h, i) => pairs.some((p) => heat(p) < h.below && heat(p) >= (kHeat[i - 1]?.below ?? -1)));
   const hidden = {type: "value" as const, show: false};
   return {
     id,
     title: `The machine under ${machine.label}${machine.bytes > 0 ? `, ${size(machine.bytes)}` : ""}`,
-    caption: `${machine.gpus} GPUs${switches > 0 ? ` and ${switches} ${switches === 1 ? "switch" : "switches"}` : ""}. A line joins two chips, however many cables do; it shows the share of the time in which the busiest of them, in its busier direction, had something on it, headers counted.`,
+    caption: `${machine.gpus} GPUs${idle > 0 ? ` (the first ${used} take part)` : ""}${switches > 0 ? ` and ${switches} ${switches === 1 ? "switch" : "switches"}` : ""}. A line joins two chips, however many cables do; it shows the share of the time in which the busiest of them, in its busier direction, had something on it, headers counted.`,
     description: `The busiest link is used ${percent(hottest)} of the time.`,
     height: rows > 1 ? 90 + 110 * rows : 420,
     zoom: false,
     legend: [
       {name: "GPU", colour: kGpuColour, symbol: "circle"},
+      ...(idle > 0 ? [{name: "GPU without work", colour: kIdleColour, symbol: "circle"}] : []),
       ...(switches > 0 ? [{name: "switch", colour: kSwitchColour, symbol: "rect"}] : []),
-      ...used.map((h) => ({name: h.name, colour: h.colour, symbol: "rect"})),
+      ...shown.map((h) => ({name: h.name, colour: h.colour, symbol: "rect"})),
     ],
     option: (theme, narrow) => ({
       grid: {left: rows > 1 ? 4 : "22%", right: rows > 1 ? 4 : "22%", top: 24, bottom: 24},
       xAxis: {...hidden, min: 0, max: 1},
       yAxis: {...hidden, min: rows > 1 ? 0 : -1, max: rows > 1 ? rows - 1 : 1},
       tooltip: {trigger: "item"},
-      series: [...links(pairs, points), chips(points, true, narrow, theme), ...(switches > 0 ? [chips(points, false, narrow, theme)] : [])],
+      series: [...links(pairs, points), chips(points, "GPU", narrow, theme), ...(idle > 0 ? [chips(points, "GPU without work", narrow, theme)] : []), ...(switches > 0 ? [chips(points, "switch", narrow, theme)] : [])],
     }),
     table: {
       columns: [{name: "from"}, {name: "to"}, {name: "cables"}, {name: "mean use", show: percent}, {name: "busiest", show: percent}],
@@ -156,4 +163,5 @@ export function machineFigure(machine: Machine, id: string): Figure {
 }
 
 const kMostMachines = 4;
-export const machineFigures = (machines: Machine[]): Figure[] => machines.slice(0, kMostMachines).map((m, i) => machineFigure(m, `machine-${i}`));
+export const machineFigures = (machines: Machine[], used?: number): Figure[] =>
+  machines.slice(0, kMostMachines).map((m, i) => machineFigure(m, `machine-${i}`, used !== undefined && used > 0 ? Math.min(used, m.gpus) : m.gpus));

@@ -77,6 +77,33 @@ export interface LastPass {
   optimizer_start: number;
   end: number;
 }
+/** All of one kind of communication on one communicator, as one rank saw it. */
+export interface Communication {
+  name: string;
+  collective: string;
+  algo: string;
+  ranks: number;
+  calls: number;
+  bytes: number;
+  busy_ms: number;
+  exposed_ms: number;
+}
+export interface KernelClass {
+  class: string;
+  kernels: number;
+  alone_ms: number;
+  beside_ms: number;
+  slowdown: number;
+}
+/** A pass of a micro-batch through a stage; the update of its weights belongs to none. */
+export interface StagePass {
+  stage: number;
+  pass: "forward" | "backward" | "input-gradient" | "weight-gradient" | "optimizer";
+  micro_batch: number | null;
+  chunk?: number | null;
+  start_ms: number;
+  end_ms: number;
+}
 /** A training step, as train, compare, explain and study write it. */
 export interface Step {
   system: string;
@@ -92,7 +119,8 @@ export interface Step {
   overlap: boolean;
   algo: string;
   engine?: string;
-  phases_ms: {forward: number; backward: number; exposed_comm: number; optimizer: number; step: number};
+  /** What belongs to no phase, as before the first kernel, is waiting. */
+  phases_ms: {forward: number; backward: number; exposed_comm: number; optimizer: number; waiting?: number; step: number};
   backward_alone_ms: number;
   backward_slowdown: number;
   slowdown_while_communicating?: number;
@@ -101,12 +129,25 @@ export interface Step {
   comm_sms?: number;
   samples_per_s: number;
   hypothetical?: boolean;
+  recompute?: string;
+  parallel?: {dp: number; tp: number; pp: number; ep: number; cp: number; sync: string};
+  micro_batches?: number;
+  schedule?: string;
+  virtual_stages?: number;
+  parameters?: number;
+  tokens_per_s_per_gpu?: number;
+  mfu?: number;
+  exposed_comm_ms?: number;
+  bubble_ms?: number;
+  comm?: Communication[];
+  kernels?: KernelClass[];
   last_pass_ms?: LastPass;
   buckets?: Bucket[];
 }
 export interface Train extends Step {
   command: "train";
   kernel_ms?: Record<string, number>;
+  pipeline?: StagePass[];
   memory_bytes: Record<string, number>;
 }
 export interface Row extends Step {
@@ -218,6 +259,20 @@ export interface Counters {
   lines: {name: string; unit: string; at_ms: number[]; values: number[]}[];
 }
 
+/** From at_ms[i] on, so many bytes beside those that are kept for the whole step. */
+export interface MemoryLine {
+  kept: number;
+  at_ms: number[];
+  activations: number[];
+  gathered?: number[];
+}
+/** When what happened in a step: of one rank, and memory of each stage or of all ranks. */
+export interface History {
+  compute: [phase: "forward" | "backward" | "optimizer", start_ms: number, end_ms: number][];
+  communication: {name: string; collective: string; spans: [start_ms: number, end_ms: number][]}[];
+  memory: MemoryLine[];
+}
+
 export interface Parameter {
   path: string;
   value: string;
@@ -235,5 +290,6 @@ export interface Payload {
   machines: Machine[];
   published: Published[];
   counters: Counters[];
+  history: History | null;
   result: Result;
 }

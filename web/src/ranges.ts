@@ -8,6 +8,9 @@ export interface Range {
   to: number;
   /** Written into the bar where there is room. */
   label?: string;
+  /** Its own colour and that of its label, where they are not the series'. */
+  colour?: string;
+  labelColour?: string;
 }
 
 interface Box {
@@ -36,12 +39,12 @@ export function rangeSeries(name: string, colour: string, ranges: Range[], share
       const width = Math.max(Math.abs(b[0] - a[0]), kLeastWidth);
       const box = clipRect({x: left, y: a[1] - height / 2, width, height}, params.coordSys as unknown as Box);
       if (!box) return undefined;
-      const label = ranges[params.dataIndexInside]?.label;
-      const rect = {type: "rect" as const, shape: box, style: {fill: colour, decal: api.visual("decal")}};
+      const {label, colour: own, labelColour} = ranges[params.dataIndexInside] ?? {};
+      const rect = {type: "rect" as const, shape: box, style: {fill: own ?? colour, decal: api.visual("decal")}};
       if (!label || box.width < label.length * 7 + 8) return rect;
       return {
         ...rect,
-        textContent: {type: "text" as const, style: {text: label, fill: textColour, fontSize: 11}},
+        textContent: {type: "text" as const, style: {text: label, fill: labelColour ?? textColour, fontSize: 11}},
         textConfig: {position: "inside" as const},
       };
     },

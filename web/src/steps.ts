@@ -1,11 +1,12 @@
 // Training steps: their breakdown into phases, and the timeline of one.
-import type {BarSeriesOption} from "echarts";
 import {Bucket, LastPass, Step} from "./payload";
-import {milliseconds, percent, size} from "./format";
+import {digits, milliseconds, percent, size} from "./format";
 import {grid, namesAxis, tick, tip, valueAxis} from "./axes";
 import {kPhaseColours, kWaitColour} from "./theme";
 import {Figure} from "./figure";
 import {Range, rangeSeries} from "./ranges";
+import {hasLayout, zoomOf} from "./layout";
+import {stackedFigure} from "./stacked";
 import {methodName} from "./methods";
 
 /** A step and what it is called in a chart. */
@@ -20,6 +21,7 @@ export interface NamedStep {
  */
 export function copyingBack(step: Step): number {
   const {last_pass_ms: pass, buckets} = step;
+  if (hasLayout(step)) return 0; // what comes behind the last bucket may be other communication
   if (pass === undefined || buckets === undefined || buckets.length === 0) return 0;
   const reduced = Math.max(pass.backward_end, ...buckets.map((b) => b.end_ms));
   return Math.min(Math.max(0, pass.optimizer_start - reduced), step.phases_ms.exposed_comm);
@@ -30,6 +32,7 @@ function phases(step: Step): [name: string, ms: number][] {
   const p = step.phases_ms;
   const alone = Math.min(step.backward_alone_ms, p.backward);
   return [
+    ["waiting", p.waiting ?? 0],
     ["forward", p.forward],
     ["backward alone", alone],
     ["backward slow-down", p.backward - alone],
@@ -39,53 +42,31 @@ function phases(step: Step): [name: string, ms: number][] {
   ];
 }
 
-const legendOf = (names: string[]) => names.map((name) => ({name, colour: kPhaseColours[name], symbol: "rect"}));
+/** Waiting is shown where it is more than this share of a step: a launch is less. */
+const kLeastWaiting = 0.005;
 
 export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): Figure {
   const copies = steps.some((s) => copyingBack(s.step) > 0);
-  const names = Object.keys(kPhaseColours).filter((name) => copies || name !== "copying back");
+  const waits = steps.some((s) => (s.step.phases_ms.waiting ?? 0) > kLeastWaiting * s.step.phases_ms.step);
+  const alone = steps.every((s) => s.step.gpus === 1);
+  const left = [...(copies ? [] : ["copying back"]), ...(waits ? [] : ["waiting"]), ...(alone ? ["backward slow-down", "exposed communication"] : [])];
+  const names = Object.keys(kPhaseColours).filter((name) => !left.includes(name));
   const parts = steps.map((s) => phases(s.step).filter(([name]) => names.includes(name)));
-  return {
+  return stackedFigure({
     id: of?.id ?? "phases",
     title: `Where a step's time goes${of ? `: ${of.name}` : ""}`,
     caption:
-      "Backward is cut in two: what it takes alone, and what it takes longer beside communication. Exposed is communication that the optimizer waits for after backward." +
-      (copies ? " Copying back: from the end of the last bucket's collective, its gradients are copied to where the optimizer reads them." : ""),
-    description: steps.map((s, i) => `${s.name}: ${parts[i].map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(", ")}`).join("; "),
-    height: 64 + 38 * Math.max(steps.length, 2),
-    zoom: false,
-    legend: legendOf(names),
-    option: (theme, narrow) => ({
-      grid: {...grid(narrow), top: 8},
-      xAxis: {...valueAxis(theme, "ms"), splitNumber: narrow ? 3 : 5, nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true}},
-      yAxis: {...namesAxis(theme, steps.map((s) => s.name), narrow), inverse: true},
-      tooltip: {
-        trigger: "axis",
-        axisPointer: {type: "shadow"},
-        formatter: (params) => {
-          const i = (Array.isArray(params) ? params[0] : params)?.dataIndex ?? 0;
-          return tip(steps[i].name, [
-            ...parts[i].map(([name, ms]): [string, string] => [kPhaseColours[name], `${name}: ${milliseconds(ms)}`]),
-            [null, `step: ${milliseconds(steps[i].step.phases_ms.step)}`],
-          ]);
-        },
-      },
-      series: names.map(
-        (name, k): BarSeriesOption => ({
-          type: "bar",
-          name,
-          stack: "step",
-          barMaxWidth: 26,
-          itemStyle: {color: kPhaseColours[name], borderColor: theme.card, borderWidth: 1},
-          data: parts.map((p) => p[k][1]),
-        }),
-      ),
-    }),
-    table: {
-      columns: [{name: "run"}, ...names.map((name) => ({name: `${name} ms`})), {name: "step ms"}, {name: "slow-down", show: percent}, {name: "samples/s"}],
-      rows: steps.map((s, i) => [s.name, ...parts[i].map(([, ms]) => ms), s.step.phases_ms.step, s.step.backward_slowdown, s.step.samples_per_s]),
+      (alone ? "Of all passes of a step." : `Backward is cut in two: what it takes alone, and what it takes longer beside communication${steps.some((s) => hasLayout(s.step)) ? ", which it also waits for" : ""}. Exposed is communication that the optimizer waits for after backward.`) +
+      (copies ? " Copying back: from the end of the last bucket's collective, its gradients are copied to where the optimizer reads them." : "") +
+      (waits ? ` Waiting is time of no phase: ${alone ? "launches between them." : "before the first kernel, for its weights, and between passes."}` : ""),
+    of: "run",
+    parts: names.map((name) => ({name: alone && name === "backward alone" ? "backward" : name, colour: kPhaseColours[name]})),
+    bars: steps.map((s, i) => ({name: s.name, ms: parts[i].map(([, ms]) => ms), whole: s.step.phases_ms.step})),
+    more: {
+      columns: [{name: "slow-down", show: percent}, {name: "samples/s"}],
+      cells: steps.map((s) => [s.step.backward_slowdown, s.step.samples_per_s]),
     },
-  };
+  });
 }
 
 const kGpuWaits = "GPU waits for buckets";
@@ -123,8 +104,7 @@ export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; bucket
       xAxis: {...valueAxis(theme, "ms from the start of the pass"), min: 0, max: pass.end, nameLocation: "middle", nameGap: 24, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, showMaxLabel: false, formatter: tick}},
       yAxis: {...namesAxis(theme, rows, narrow), inverse: true, axisLabel: {color: theme.soft, fontSize: 11}},
       dataZoom: [
-        {type: "slider", xAxisIndex: 0, filterMode: "none", height: 18, bottom: 8, borderColor: theme.line, textStyle: {color: theme.soft}, labelFormatter: (v: number) => milliseconds(v)},
-        {type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false},
+        ...zoomOf(theme.line, theme.soft),
         ...(rows.length > kMostRows ? [{type: "slider" as const, yAxisIndex: 0, filterMode: "weakFilter" as const, width: 16, right: 4, startValue: 0, endValue: kMostRows, showDetail: false, brushSelect: false}] : []),
       ],
       tooltip: {
@@ -170,7 +150,7 @@ export function timeline(run: NamedStep & {step: {last_pass_ms: LastPass; bucket
 /** The timeline, if the step has what it takes to draw one. */
 export function timelineOf(run: NamedStep, id?: string): Figure[] {
   const {last_pass_ms, buckets} = run.step;
-  if (last_pass_ms === undefined || buckets === undefined || buckets.length === 0) return [];
+  if (last_pass_ms === undefined || buckets === undefined || buckets.length === 0 || hasLayout(run.step)) return [];
   return [timeline({name: run.name, step: {...run.step, last_pass_ms, buckets}}, id)];
 }
 
@@ -179,12 +159,32 @@ export const method = (row: Step): string => methodName(row.algo, row.engine);
 const machine = (step: Step): string => `${step.gpus === 1 ? "one GPU" : `${step.gpus} GPUs`} of ${step.system}`;
 export const where = (step: Step): string => `${step.model} on ${machine(step)}`;
 
+/** "dp 2 x tp 4", or nothing where all GPUs hold the whole model. */
+export function layoutName(step: Step): string | undefined {
+  const l = step.parallel;
+  if (l === undefined || l.tp * l.pp * l.ep * l.cp === 1) return undefined;
+  const axes = (["dp", "tp", "cp", "pp"] as const).filter((axis) => axis === "dp" || l[axis] > 1).map((axis) => `${axis} ${l[axis]}`);
+  return axes.join(" x ") + (l.ep > 1 ? `, ep ${l.ep} within dp` : "");
+}
+
+function batchOf(step: Step): string {
+  const layout = layoutName(step);
+  const micro = step.micro_batches ?? 1;
+  const several = micro > 1 ? ` x ${micro} micro-batches` : step.accumulate > 1 ? ` x ${step.accumulate} passes` : "";
+  return `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""}${several} per ${layout !== undefined && step.parallel!.dp < step.gpus ? "replica" : "GPU"}`;
+}
+
 export function stepFacts(step: Step): [string, string][] {
-  return [
-    ["model", step.model],
+  const layout = layoutName(step);
+  const facts: [string, string | undefined][] = [
+    ["model", `${step.model}${step.parameters !== undefined ? `, ${digits(step.parameters / 1e6)} million parameters` : ""}`],
     ["system", machine(step)],
-    ["batch", `${step.batch}${step.tokens > 0 ? ` x ${step.tokens} tokens` : ""} per GPU${step.accumulate > 1 ? `, ${step.accumulate} passes` : ""}`],
+    ["layout", layout],
+    ["schedule", step.schedule === undefined ? undefined : `${step.schedule}${step.virtual_stages !== undefined ? `, ${step.virtual_stages} parts of the model on each stage` : ""}`],
+    ["batch", batchOf(step)],
     ["numbers", `${step.dtype}, ${step.fusion}, ${step.optimizer}`],
-    ...(step.gpus > 1 ? [["gradients", `by ${step.sync}`] as [string, string]] : []),
+    ["recomputed", step.recompute === undefined || step.recompute === "none" ? undefined : step.recompute],
+    ["gradients", step.gpus > 1 ? `by ${step.sync}` : undefined],
   ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }

@@ -45,8 +45,22 @@ export const symbol = (i: number): string => kSymbols[i % kSymbols.length];
 export const dash = (i: number): "solid" | "dashed" | "dotted" =>
   (["solid", "dashed", "dotted"] as const)[Math.floor(i / kPalette.length) % 3];
 
+/** A colour of the palette mixed with white (share above 0) or black (below). */
+export function shaded(hex: string, share: number): string {
+  const to = share > 0 ? 255 : 0;
+  const parts = [1, 3, 5].map((at) => Math.round(parseInt(hex.slice(at, at + 2), 16) * (1 - Math.abs(share)) + to * Math.abs(share)));
+  return `#${parts.map((n) => n.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Black or white, whichever is easier to read on a colour. */
+export function inkOn(hex: string): string {
+  const [r, g, b] = [1, 3, 5].map((at) => (parseInt(hex.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#1b1f24" : "#ffffff";
+}
+
 /** What means the same in every chart has the same colour. */
 export const kPhaseColours: Record<string, string> = {
+  waiting: "#999999",
   forward: "#56B4E9",
   "backward alone": "#0072B2",
   "backward slow-down": "#D55E00",

@@ -13,12 +13,12 @@ import {thesisView} from "./thesis";
 import {trainView} from "./train";
 import {validateView} from "./validate";
 
-function viewOfResult({result, published, counters, systems}: Payload): View {
+function viewOfResult({result, published, counters, history, systems}: Payload): View {
   switch (result.command) {
     case "bench":
       return "kernel" in result ? kernelView(result) : benchView(result, published);
     case "train":
-      return trainView(result, counters, systems);
+      return trainView(result, counters, history, systems);
     case "compare":
       return compareView(result, counters);
     case "explain":
@@ -32,8 +32,14 @@ function viewOfResult({result, published, counters, systems}: Payload): View {
   }
 }
 
+/** How many GPUs took part, where it is one number. */
+function gpusOf({result}: Payload): number | undefined {
+  if (result.command === "compare") return result.rows[0]?.gpus;
+  return "gpus" in result ? result.gpus : undefined;
+}
+
 /** The page of a result, with what of it is hypothetical, and the machines it ran on at its end. */
 export function viewOf(payload: Payload): View & {notes: string[]} {
   const view = viewOfResult(payload);
-  return {...view, notes: hypotheticalNotes(payload.result), figures: [...view.figures, ...machineFigures(payload.machines)]};
+  return {...view, notes: hypotheticalNotes(payload.result), figures: [...view.figures, ...machineFigures(payload.machines, gpusOf(payload))]};
 }

@@ -46,13 +46,13 @@ int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter&
                                    .result = result,
                                    .wall_s = watch.seconds()};
   print(args.json ? report::train_json(report) : report::train_text(report));
+  page.add(result.history);
   return std::max(page.wanted() ? page.write(report::train_json(report)) : kDone, trace.write());
 }
 
 int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   Progress progress;
-  if (trace.wanted() && setup.job.layout.pp > 1) return bad_input("--trace: there is none of a pipeline yet");
   setup.job.trace = trace.wanted() ? trace.spec() : page.recording();
   auto outcome = study::run(setup.job, [&](double share) {
     progress.show(setup.model.name, share);
@@ -68,6 +68,7 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
   const report::StepReport report{
       .label = report::label_of(setup.job, setup.model.name), .result = result, .wall_s = watch.seconds()};
   print(args.json ? report::step_json(report) : report::step_text(report));
+  page.add(result.history);
   page.add(fmt::format("{} of {}", name_of(setup.job.method), setup.model.name), 0, result.links);
   return std::max(page.wanted() ? page.write(report::step_json(report)) : kDone, trace.write());
 }

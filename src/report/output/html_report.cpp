@@ -105,9 +105,9 @@ std::string html_page(const Page& page) {
   Json counters = Json::array();
   for (const PageCounters& c : page.counters) counters.push_back(counters_json(c));
   const std::string data = fmt::format(
-      R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"counters":{},"result":{}}})",
+      R"({{"infold":{},"typed":{},"systems":{},"machines":{},"published":{},"counters":{},"history":{},"result":{}}})",
       text_of(page.version), text_of(page.typed), text_of(systems), text_of(machines), text_of(published),
-      text_of(counters), page.result);
+      text_of(counters), page.history, page.result);
   return fill(fill(std::string(part("page.html")), "@@charts@@", part("charts.js")), "@@data@@",
               inside_script(data));
 }

@@ -42,7 +42,8 @@ struct Page {
   std::vector<PageMachine> machines;
   std::vector<PagePublished> published;
   std::vector<PageCounters> counters;
-  std::string result;  ///< what --json prints
+  std::string history = "null";  ///< JSON of a training step's history, if there is one
+  std::string result;            ///< what --json prints
 };
 
 std::string html_page(const Page& page);

@@ -28,7 +28,7 @@ bool copies(const work::Graph& graph) {
 sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& split) {
   if (job.sync.kind != train::SyncKind::kDdp)
     return sim::fail("a pipeline reduces the gradients of its stages in buckets: --pp goes with --sync ddp");
-  const auto plan = train::plan_pipeline(*job.graph, job.recipe, job.pipeline, job.layout.pp, split);
+  auto plan = train::plan_pipeline(*job.graph, job.recipe, job.pipeline, job.layout.pp, split);
   if (!plan) return sim::fail(plan.error());
   train::PipelineStep step =
       train::write_pipeline({.plan = *plan, .layout = job.layout, .sync = job.sync, .overlap = job.overlap});
@@ -55,13 +55,17 @@ sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& s
       }
     }
   }
-  planned.graph = std::move(step.graph);
-  planned.backward_ended = std::move(step.backward_ended);
   for (int s = 0; s < job.layout.pp; ++s) {
     const train::MemoryNeed need = memory_need(*plan, s);
     if (need.total() > planned.memory.total()) planned.memory = need;
+    planned.needs.push_back(need);
+    planned.memory_curves.push_back(memory_curve(*plan, step, s));
   }
+  planned.graph = std::move(step.graph);
+  planned.backward_ended = std::move(step.backward_ended);
+  planned.passes = std::move(step.passes);
   planned.gradient_bytes = plan->plans.front().recipe.gradient_bytes();
+  planned.pipeline = *std::move(plan);
   return planned;
 }
 
@@ -76,6 +80,8 @@ sim::Result<PlannedStep> plan_one_script(const StepJob& job, const train::Split&
   if (train::sharding_of(job.sync.kind) == train::Sharding::kNone && copies(step.graph)) {
     for (const sim::Bytes n : train::gradient_sizes(*plan)) planned.memory.gradients += n;
   }
+  planned.needs = {planned.memory};
+  planned.memory_curves = {memory_curve(request, step)};
   planned.phases.resize(step.graph.operations.size());
   for (std::size_t op = 0; op < plan->ops.size(); ++op) planned.phases[op] = plan->ops[op].phase;
   planned.graph = std::move(step.graph);

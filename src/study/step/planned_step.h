@@ -6,8 +6,10 @@
 
 #include "sim/result.h"
 #include "sim/units.h"
+#include "train/memory_curve.h"
 #include "train/memory_need.h"
 #include "train/plan.h"
+#include "train/strategy/pipeline.h"
 #include "work/graph.h"
 
 namespace infold::study {
@@ -24,8 +26,12 @@ struct PlannedStep {
   std::optional<work::OpId> pass_ended = {};
   /// A marker: the step is over, with communication behind the update. None: it is over with the update.
   std::optional<work::OpId> step_ended = {};
-  train::MemoryNeed memory;  ///< of the rank that needs most
-  int gradient_bytes = 4;    ///< of an element, as it is sent
+  train::MemoryNeed memory;                            ///< of the rank that needs most
+  std::vector<train::MemoryNeed> needs = {};           ///< by script
+  std::vector<train::MemoryCurve> memory_curves = {};  ///< the same
+  std::optional<train::PipelinePlan> pipeline = {};    ///< of a pipeline
+  std::vector<train::PassOps> passes = {};             ///< the same: stage by stage
+  int gradient_bytes = 4;                              ///< of an element, as it is sent
 };
 
 /// Refuses a layout, a strategy or a schedule that the model cannot have.

@@ -192,6 +192,10 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
   r.forward = times.forward();
   r.backward = times.backward();
   r.optimizer = times.optimizer();
+  if (step.pipeline) {  // stages end at different times: of one of them, phases do not overlap
+    backward_ended = times.backward_ended;
+    optimizer_began = times.optimizer_began;
+  }
   const sim::Time launch = job.system->machine.gpu.launch_gap;
   r.exposed = sim::max(optimizer_began - backward_ended, launch) - launch;
   for (const work::OpId op : runtime.communications(slowest)) {
@@ -205,6 +209,7 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
   r.communication = communication_use(runtime, programs, slowest, waits);
   for (CommunicationUse& c : r.communication) c.ranks *= folded;
   r.kernels = kernel_use(runtime, slowest, r.alone.kernels);
+  r.history = step_history(runtime, step, slowest, job.trace.has_value());
   sim::Time bubbles;
   for (int g = 0; g < job.gpus; ++g) bubbles += waits_of(runtime, g, r.end).stages;
   r.bubble = bubbles / job.gpus;
@@ -283,8 +288,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
                          .together = job.together,
                          .undisturbed = undisturbed(job)});
   std::optional<StepTrace> trace;
-  if (job.trace && step.plan)
-    trace.emplace(simulated, *step.plan, step.backward_ended.front(), programs, machine, runtime);
+  if (job.trace) trace.emplace(simulated, step, programs, machine, runtime);
   runtime.start();
   const sim::Bytes to_send = bytes_to_send(step.graph, programs, all);
   while (machine.events().run(kStepEventsPerLook)) {

@@ -13,6 +13,7 @@
 #include "study/collective/collective_run.h"
 #include "study/collective/method.h"
 #include "study/names.h"
+#include "study/step/step_history.h"
 #include "study/step/step_times.h"
 #include "study/step/step_use.h"
 #include "train/graph.h"
@@ -95,6 +96,7 @@ struct StepResult {
   std::uint64_t link_bytes = 0;             ///< data that left GPUs by their links, all together
   FabricUse links;                          ///< while a collective was on that GPU
   std::optional<sim::TraceRecorder> trace;  ///< if the job asks for one
+  StepHistory history;                      ///< of that GPU; in full where the job has a trace
 
   double slowdown() const { return backward.in_s() / alone.times.backward().in_s() - 1; }
   /// The same, counted only while a collective ran beside backward; 0 if none did.
@@ -107,6 +109,9 @@ struct StepResult {
     return backward + (pass ? backward : alone.times.backward()) * (passes - 1);
   }
   sim::Time step() const { return end + passes_before(); }
+  /// What belongs to no phase: before the first kernel (for weights, for the stage before) and between
+  /// passes.
+  sim::Time between_phases() const { return step() - all_forward() - all_backward() - exposed - optimizer; }
 };
 
 /// Fails if the step does not fit the GPU's memory, or if the collectives cannot be run as asked.

@@ -121,11 +121,10 @@ std::vector<SpanId> record_compute(sim::TraceRecorder& trace, TrackId track, con
   return span_of_op;
 }
 
-StepTrace::StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
-                     const StepPrograms& programs, gpu::Machine& machine, work::Runtime& runtime)
+StepTrace::StepTrace(const StepJob& job, const PlannedStep& step, const StepPrograms& programs,
+                     gpu::Machine& machine, work::Runtime& runtime)
     : job_(job),
-      plan_(plan),
-      backward_ended_(backward_ended),
+      step_(step),
       programs_(programs),
       machine_(machine),
       runtime_(runtime),
@@ -152,16 +151,84 @@ sim::TraceRecorder StepTrace::finish() {
 
 void StepTrace::record_gpu(int g) {
   const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
-  const std::vector<RanKernel> ran = ran_kernels(runtime_, plan_, g);
-  const std::vector<SpanId> span_of_op =
-      record_compute(trace_, trace_.track(group, "compute stream"), *job_.graph, plan_, ran,
-                     runtime_.times(g, backward_ended_).end);
-  std::vector<sim::Time> op_ended(plan_.ops.size());
+  const TrackId track = trace_.track(group, "compute stream");
+  record_buckets(g, step_.plan ? record_plan(g, track) : record_passes(g, track));
+  record_others(g);
+  record_memory(g);
+}
+
+StepTrace::Gradients StepTrace::record_plan(int g, TrackId track) {
+  const train::Plan& plan = *step_.plan;
+  const std::vector<RanKernel> ran = ran_kernels(runtime_, plan, g);
+  const std::vector<SpanId> span_of_op = record_compute(trace_, track, *job_.graph, plan, ran,
+                                                        runtime_.times(g, step_.backward_ended.front()).end);
+  std::vector<sim::Time> op_ended(plan.ops.size());
   for (const RanKernel& k : ran) {
     if (k.what == RanKernel::What::kOp) op_ended[static_cast<std::size_t>(k.index)] = k.ended;
   }
-  record_buckets(g, span_of_op, op_ended);
-  record_others(g);
+  Gradients gradients;
+  for (const train::GradientReady& r : plan.ready) {
+    const auto op = static_cast<std::size_t>(r.op);
+    gradients[r.parameter] = {.span = span_of_op[op], .at = op_ended[op]};
+  }
+  return gradients;
+}
+
+/// A span for each pass of a pipeline's stage, with its kernels in it. The last micro-batch completes
+/// gradients.
+StepTrace::Gradients StepTrace::record_passes(int g, TrackId track) {
+  const train::PipelinePlan& pipeline = *step_.pipeline;
+  const work::Graph& graph = runtime_.graph();
+  Gradients gradients;
+  for (const train::PassOps& pass : step_.passes) {
+    if (pass.stage != graph.script_of[static_cast<std::size_t>(g)]) continue;
+    trace_.span(track, trace_.name(name_of(pass.pass, pipeline.spec.virtual_stages > 1)),
+                runtime_.times(g, pass.first).start, runtime_.times(g, pass.last).end);
+    const auto part = static_cast<std::size_t>(pipeline.part_of(pass.stage, pass.pass.chunk));
+    for (const auto& [op, index] : train::kernels_of(pipeline, step_.graph, pass)) {
+      if (!runtime_.ran(g, op)) continue;
+      const work::Runtime::Times t = runtime_.times(g, op);
+      const SpanId span = trace_.span(
+          track, trace_.name(kernel_name(pipeline.parts[part].graph, pipeline.plans[part], index)), t.start,
+          t.end);
+      for (const int p : graph[op].gradients) gradients[p] = {.span = span, .at = t.end};
+    }
+  }
+  record_update(g, track);
+  return gradients;
+}
+
+void StepTrace::record_update(int g, TrackId track) {
+  const StepTimes times = step_times(runtime_, step_, g);
+  if (times.optimizer_ended == sim::Time{}) return;
+  trace_.span(track, trace_.name("optimizer"), times.optimizer_began, times.optimizer_ended);
+  for (const work::OpId op : runtime_.graph().script(g).streams.front().ops) {
+    const auto i = static_cast<std::size_t>(op);
+    if (i >= step_.phases.size() || step_.phases[i] != train::Phase::kOptimizer || !runtime_.ran(g, op))
+      continue;
+    const work::Runtime::Times t = runtime_.times(g, op);
+    trace_.span(track, trace_.name("update"), t.start, t.end);
+  }
+}
+
+/// What is in memory beside weights, gradients and the state of the optimizer. All GPUs together take a tenth
+/// of the samples that are allowed.
+void StepTrace::record_memory(int g) {
+  constexpr std::size_t kShare = 10;
+  const std::size_t most =
+      job_.trace->most_samples / kShare / 2 / static_cast<std::size_t>(std::max(job_.gpus, 1));
+  if (job_.trace->most_spans == 0 || most < 2) return;  // a page has its own
+  const auto script = static_cast<std::size_t>(runtime_.graph().script_of[static_cast<std::size_t>(g)]);
+  const MemoryOverTime memory =
+      thinned(memory_over_time(runtime_, step_.memory_curves[script], step_.needs[script], g), most - 1);
+  const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
+  const TrackId activations = trace_.counter(group, "memory of activations", "bytes");
+  for (const MemoryOverTime::Level& l : memory.levels)
+    trace_.sample(activations, l.from, static_cast<double>(l.passing));
+  if (step_.needs[script].gathered == sim::Bytes{}) return;
+  const TrackId gathered = trace_.counter(group, "memory of what is gathered", "bytes");
+  for (const MemoryOverTime::Level& l : memory.levels)
+    trace_.sample(gathered, l.from, static_cast<double>(l.gathered));
 }
 
 /// Communication that is no bucket: a span for each, in a track per communicator.
@@ -181,14 +248,13 @@ void StepTrace::record_others(int g) {
 
 /// A bucket fills, waits for its turn, and is reduced. Arrows lead from the kernels that filled it to where
 /// it is complete, and from there to its collective.
-void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
-                               const std::vector<sim::Time>& op_ended) {
+void StepTrace::record_buckets(int g, const Gradients& gradients) {
   const TrackId group = trace_.group(machine_.network().name(static_cast<net::NodeId>(g)));
   const TrackId stream = trace_.track(group, "communication stream");
-  std::vector<std::size_t> op_of(plan_.ready.size());
-  for (const train::GradientReady& r : plan_.ready)
-    op_of[static_cast<std::size_t>(r.parameter)] = static_cast<std::size_t>(r.op);
-
+  const auto completed = [&](int p) {
+    const auto found = gradients.find(p);
+    return found == gradients.end() ? Completed{.at = sim::Time::never()} : found->second;
+  };
   const std::vector<work::OpId> buckets = reductions(runtime_, g);
   const auto op_of_bucket = [&](int b) { return buckets[static_cast<std::size_t>(b)]; };
   const auto parameters = [&](int b) -> const std::vector<int>& {
@@ -199,7 +265,7 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
   std::iota(order.begin(), order.end(), 0);
   for (const int b : order) {
     sim::Time first = runtime_.times(g, op_of_bucket(b)).ready;
-    for (const int p : parameters(b)) first = sim::min(first, op_ended[op_of[static_cast<std::size_t>(p)]]);
+    for (const int p : parameters(b)) first = sim::min(first, completed(p).at);
     filling[static_cast<std::size_t>(b)] = first;
   }
   std::ranges::stable_sort(order, {}, [&](int b) { return filling[static_cast<std::size_t>(b)]; });
@@ -221,7 +287,7 @@ void StepTrace::record_buckets(int g, const std::vector<SpanId>& span_of_op,
                                             reduction_name(runtime_.program(g, op_of_bucket(b))), b,
                                             name_of(choice), sim::name_of(choice.protocol))),
                     turn.start, turn.end);
-    for (const int p : parameters(b)) trace_.arrow(span_of_op[op_of[static_cast<std::size_t>(p)]], waits);
+    for (const int p : parameters(b)) trace_.arrow(completed(p).span, waits);
     trace_.arrow(waits, collective);
     record_copies(g, b, op_of_bucket(b));
   }

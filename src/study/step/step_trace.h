@@ -2,6 +2,7 @@
 // the other, and the machine's counters beside them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ std::vector<sim::TraceRecorder::SpanId> record_compute(sim::TraceRecorder& trace
 class StepTrace {
  public:
   /// To be made before the step starts. Everything that is passed must outlive it.
-  StepTrace(const StepJob& job, const train::Plan& plan, work::OpId backward_ended,
-            const StepPrograms& programs, gpu::Machine& machine, work::Runtime& runtime);
+  StepTrace(const StepJob& job, const PlannedStep& step, const StepPrograms& programs, gpu::Machine& machine,
+            work::Runtime& runtime);
 
   /// Requires: the step has run.
   sim::TraceRecorder finish();
@@ -38,15 +39,24 @@ class StepTrace {
   std::uint64_t events() const { return sampler_.events(); }
 
  private:
+  /// By parameter: the kernel after which its gradient is complete.
+  struct Completed {
+    sim::TraceRecorder::SpanId span = sim::TraceRecorder::kNoSpan;
+    sim::Time at;
+  };
+  using Gradients = std::map<int, Completed>;
+
   void record_gpu(int gpu);
+  Gradients record_plan(int gpu, sim::TraceRecorder::TrackId track);
+  Gradients record_passes(int gpu, sim::TraceRecorder::TrackId track);
+  void record_update(int gpu, sim::TraceRecorder::TrackId track);
+  void record_memory(int gpu);
   void record_others(int gpu);
   void record_copies(int gpu, int bucket, work::OpId collective);
-  void record_buckets(int gpu, const std::vector<sim::TraceRecorder::SpanId>& span_of_op,
-                      const std::vector<sim::Time>& op_ended);
+  void record_buckets(int gpu, const Gradients& gradients);
 
   const StepJob& job_;
-  const train::Plan& plan_;
-  work::OpId backward_ended_;
+  const PlannedStep& step_;
   const StepPrograms& programs_;
   gpu::Machine& machine_;
   const work::Runtime& runtime_;

@@ -73,11 +73,13 @@ sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, co
   const bool fits = m.total() <= gpu.hbm.capacity;
   if (fits || (ignore_memory && m.total() <= kMost)) return {};
   return sim::fail(fmt::format(
-      "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}), {} "
+      "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}{}), {} "
       "has "
       "{:.1f} GB{}",
       gigabytes(m.total()), gigabytes(m.weights), gigabytes(m.gradients), gigabytes(m.optimizer),
-      gigabytes(m.passing), gpu.name, gigabytes(gpu.hbm.capacity),
+      gigabytes(m.passing),
+      m.gathered > sim::Bytes{} ? fmt::format(", gathered {:.1f}", gigabytes(m.gathered)) : std::string(),
+      gpu.name, gigabytes(gpu.hbm.capacity),
       m.total() <= kMost
           ? fmt::format("; {}--ignore-memory simulates it all the same", advice(gpu, m, recipe))
           : std::string()));
@@ -116,6 +118,7 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
     s.begin = sim::min(s.begin, begin);
     s.end = sim::max(s.end, end);
   }
+  result.history.memory = {memory_over_time(runtime, train::memory_curve(plan), result.memory, 0)};
   result.forward = spans[train::Phase::kForward].length();
   result.backward = spans[train::Phase::kBackward].length();
   result.optimizer = spans[train::Phase::kOptimizer].length();

@@ -9,6 +9,7 @@
 #include "sim/result.h"
 #include "sim/units.h"
 #include "study/collective/collective_run.h"
+#include "study/step/step_history.h"
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/recipe.h"
@@ -44,6 +45,7 @@ struct TrainResult {
   std::uint64_t hbm_bytes = 0;
   std::uint64_t events = 0;
   std::optional<sim::TraceRecorder> trace;  ///< if the job asks for one
+  StepHistory history;                      ///< memory over time
 
   /// `passes` times forward and backward, each like the one that was simulated, then the update.
   sim::Time step(int passes) const { return (end - optimizer) * passes + optimizer; }

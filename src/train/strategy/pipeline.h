@@ -2,10 +2,12 @@
 // sends.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "sim/result.h"
 #include "train/layout.h"
+#include "train/memory_curve.h"
 #include "train/memory_need.h"
 #include "train/parts.h"
 #include "train/plan.h"
@@ -62,5 +64,12 @@ struct PipelineStep {
 /// rest of backward. A parameter that two stages hold (a tied embedding) is reduced between these afterwards,
 /// as Megatron-LM does.
 PipelineStep write_pipeline(const PipelineRequest& request);
+
+/// What a rank of a stage has in memory over the step, without what is kept for all of it. `step` is a graph
+/// of the plan.
+MemoryCurve memory_curve(const PipelinePlan& plan, const PipelineStep& step, int stage);
+/// By kernel of a pass: the op of its part's plan that it is.
+std::vector<std::pair<work::OpId, int>> kernels_of(const PipelinePlan& plan, const work::Graph& graph,
+                                                   const PassOps& pass);
 
 }  // namespace infold::train

@@ -29,21 +29,37 @@ class MemoryWalk {
 
   MemoryNeed run() {
     MemoryNeed need = kept();
+    std::int64_t most = -1;
+    for (const MemoryMoment& m : curve()) {
+      if (m.passing + m.gathered <= most) continue;
+      most = m.passing + m.gathered;
+      need.passing = sim::Bytes{m.passing};
+      need.gathered = sim::Bytes{m.gathered};
+    }
+    return need;
+  }
+
+  /// Requires: called once.
+  MemoryCurve curve() {
     add_passing();
     if (request_.plan.recipe.sharding == Sharding::kParameters) add_copies();
     if (request_.plan.recipe.sharding >= Sharding::kGradients) add_gradients();
+    const std::vector<work::OpId>& compute = graph_.scripts.front().streams.front().ops;
+    MemoryCurve curve;
     std::int64_t passing = 0;
     std::int64_t gathered = 0;
-    std::int64_t most = -1;
     for (std::size_t i = 0; i < passing_.size(); ++i) {
       passing += passing_[i];
       gathered += gathered_[i];
-      if (passing + gathered <= most) continue;
-      most = passing + gathered;
-      need.passing = sim::Bytes{passing};
-      need.gathered = sim::Bytes{gathered};
+      const MemoryMoment moment{
+          .op = compute[std::min(i, compute.size() - 1)], .passing = passing, .gathered = gathered};
+      if (i < compute.size()) {
+        curve.push_back(moment);
+      } else if (passing + gathered > curve.back().passing + curve.back().gathered) {
+        curve.back() = moment;  // what is still there behind the last kernel
+      }
     }
-    return need;
+    return curve;
   }
 
  private:
@@ -209,6 +225,11 @@ class MemoryWalk {
 MemoryNeed memory_need(const StepRequest& request, const StepGraph& step) {
   if (request.plan.recipe.sharding == Sharding::kNone) return memory_need(request.plan);
   return MemoryWalk(request, step.graph).run();
+}
+
+MemoryCurve memory_curve(const StepRequest& request, const StepGraph& step) {
+  if (request.plan.recipe.sharding == Sharding::kNone) return memory_curve(request.plan);
+  return MemoryWalk(request, step.graph).curve();
 }
 
 }  // namespace infold::train
