@@ -52,9 +52,11 @@ sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net:
 SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map,
                          net::Fabric& fabric, net::Payloads* payloads)
     : spec_(spec), regions_(map, fabric.traits().interleaving, spec_) {
-  for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
-    units_.push_back(
-        std::make_unique<ReductionUnit>(chip, spec_, events, map, fabric.switches(), regions_, payloads));
+  for (net::SwitchFabric* switches : fabric.all_switches()) {
+    for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
+      units_.push_back(
+          std::make_unique<ReductionUnit>(chip, spec_, events, map, *switches, regions_, payloads));
+    }
   }
 }
 
@@ -72,6 +74,14 @@ SwitchUnits::Totals SwitchUnits::totals() const {
     }
   }
   return t;
+}
+
+std::vector<ReductionUnit::Crowded> SwitchUnits::crowded() const {
+  std::vector<ReductionUnit::Crowded> all;
+  for (const auto& u : units_) {
+    for (const ReductionUnit::Crowded& c : u->crowded()) note_crowded(all, c);
+  }
+  return all;
 }
 
 bool SwitchUnits::drained() const {

@@ -28,7 +28,9 @@ void SmExecutor::workgroup_started(int rank, int channel, int sm) {
   const sim::Bytes window = tuning.in_flight_per_thread * tuning.threads;
   const std::size_t index = connection_set_.index_of(rank, channel);
   const sim::Time now = machine.events().now();
-  workgroups_[index] = {&context_.gpu(rank).take_workgroup(window, machine.options().burst), sm, now};
+  gpu::CopyPipeline& pipeline =
+      context_.gpu(rank).take_workgroup(window, machine.options().burst, context_.network());
+  workgroups_[index] = {&pipeline, sm, now};
   machine.events().schedule(now + machine.spec().gpu.launch, sim::Priority::kWork, *this,
                             static_cast<std::uint32_t>(index));
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "study/step/step_programs.h"
@@ -100,6 +101,14 @@ sim::Result<PlannedStep> plan_step(const StepJob& job) {
   if (!planned) return planned;
   if (auto ok = work::check(planned->graph); !ok) return sim::fail_as(std::move(ok));
   return planned;
+}
+
+int used_communicators(const work::Graph& graph) {
+  std::set<work::CommunicatorId> used;
+  for (const work::Operation& op : graph.operations) {
+    if (const work::CommunicatorId c = work::communicator_of(op); c >= 0) used.insert(c);
+  }
+  return static_cast<int>(used.size());
 }
 
 sim::Bytes ring_bytes(const work::Graph& graph) {

@@ -31,6 +31,9 @@ struct PlannedStep {
 /// Refuses a layout, a strategy or a schedule that the model cannot have.
 sim::Result<PlannedStep> plan_step(const StepJob& job);
 
+/// How many communicators have something to do.
+int used_communicators(const work::Graph& graph);
+
 /// Bytes that all ranks send if every collective is a ring: what a step costs to simulate, about.
 sim::Bytes ring_bytes(const work::Graph& graph);
 
