@@ -27,9 +27,11 @@ bool copies(const work::Graph& graph) {
 }
 
 sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& split) {
-  if (job.sync.kind != train::SyncKind::kDdp)
-    return sim::fail("a pipeline reduces the gradients of its stages in buckets: --pp goes with --sync ddp");
-  const auto plan = train::plan_pipeline(*job.graph, job.recipe, job.pipeline, job.layout.pp, split);
+  if (job.sync.kind != train::SyncKind::kDdp && job.sync.kind != train::SyncKind::kZero1)
+    return sim::fail(
+        "a pipeline adds up the gradients of its micro-batches: --pp goes with --sync ddp or zero1");
+  const auto plan = train::plan_pipeline(*job.graph, train::sharded(job.recipe, job.sync, job.layout),
+                                         job.pipeline, job.layout.pp, split);
   if (!plan) return sim::fail(plan.error());
   train::PipelineStep step =
       train::write_pipeline({.plan = *plan, .layout = job.layout, .sync = job.sync, .overlap = job.overlap});
@@ -58,6 +60,7 @@ sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& s
   }
   planned.graph = std::move(step.graph);
   planned.backward_ended = std::move(step.backward_ended);
+  planned.step_ended = std::move(step.step_ended);
   for (int s = 0; s < job.layout.pp; ++s) {
     const train::MemoryNeed need = memory_need(*plan, s);
     if (need.total() > planned.memory.total()) planned.memory = need;
@@ -82,7 +85,7 @@ sim::Result<PlannedStep> plan_one_script(const StepJob& job, const train::Split&
   planned.graph = std::move(step.graph);
   planned.backward_ended = {step.backward_ended};
   planned.pass_ended = step.pass_ended;
-  planned.step_ended = step.step_ended;
+  if (step.step_ended) planned.step_ended = {*step.step_ended};
   planned.gradient_bytes = plan->recipe.gradient_bytes();
   planned.plan = *std::move(plan);
   return planned;

@@ -22,8 +22,9 @@ struct PlannedStep {
   /// A marker: the pass is over with all its communication, and a pass before it would be like this one.
   /// None: passes before the last only compute.
   std::optional<work::OpId> pass_ended = {};
-  /// A marker: the step is over, with communication behind the update. None: it is over with the update.
-  std::optional<work::OpId> step_ended = {};
+  /// By script, a marker: the step is over, with communication behind the update. Empty: it is over with the
+  /// update.
+  std::vector<work::OpId> step_ended = {};
   train::MemoryNeed memory;  ///< of the rank that needs most
   int gradient_bytes = 4;    ///< of an element, as it is sent
 };

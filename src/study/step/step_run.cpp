@@ -196,7 +196,10 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
     backward_ended = sim::max(backward_ended, t.backward_ended);
     optimizer_began = sim::max(optimizer_began, t.optimizer_began);
     r.end = sim::max(r.end, t.optimizer_ended);
-    if (step.step_ended) r.end = sim::max(r.end, runtime.times(g, *step.step_ended).end);
+    if (!step.step_ended.empty()) {
+      const auto script = static_cast<std::size_t>(step.graph.script_of[static_cast<std::size_t>(g)]);
+      r.end = sim::max(r.end, runtime.times(g, step.step_ended[script]).end);
+    }
     if (step.pass_ended)
       r.pass = sim::max(r.pass.value_or(sim::Time{}), runtime.times(g, *step.pass_ended).end);
     if (t.backward() <= times.backward()) continue;
