@@ -104,7 +104,7 @@ const stepOptions = (command, several) => {
     "--batch": {base, against: base.replace("--batch 8", "--batch 16"), with: ""},
     "--accumulate": {base, with: "--accumulate 2"},
     "--seq": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 32${several ? " --algo ring" : ""}`, against: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "", refusedIn: base, refused: "--seq 16"},
-    "-g,--gpus": {base, against: base.replace("--gpus 2", "--gpus 4"), with: ""},
+    "-g,--gpus,--ngpus": {base, against: base.replace("--gpus 2", "--gpus 4"), with: ""},
     "-d,--dtype": {base, with: "-d fp32"},
     "--fusion": {base, with: "--fusion fused"},
     "--optimizer": {base, with: "--optimizer adam"},
@@ -179,7 +179,7 @@ const table = {
     "-e,--maxbytes": {base: B, with: "-e 32K -f 2", refusedIn: "bench barrier -g 4", refused: "-e 4K"},
     "-f,--stepfactor": {base: `${B} -e 2M`, with: "-f 64", refusedIn: B, refused: "-f 2"},
     "-i,--stepbytes": {base: `${B} -e 32K`, with: "-i 16K", refusedIn: B, refused: "-i 1K", refusedToo: "-e 32K -f 2 -i 1K"},
-    "-g,--ngpus": {base: "bench all_reduce -b 16K --json --no-timing", with: "-g 4"},
+    "-g,--gpus,--ngpus": {base: "bench all_reduce -b 16K --json --no-timing", with: "-g 4"},
     "-d,--datatype": {base: "bench all_reduce -b 16K -g 4 --json --no-timing", with: "-d fp16", refusedIn: "bench barrier -g 4", refused: "-d fp16"},
     "-o,--op": {base: "bench all_reduce -b 16K -g 4 --no-timing", with: "-o max", refusedIn: "bench all_gather -b 4K -g 4", refused: "-o max"},
     "-r,--root": {base: "bench broadcast -b 16K -g 4 --system dgx1-v100 --algo tree --trace ROOT --no-timing --json", with: "-r 3", refusedIn: B, refused: "-r 1", file: true},
@@ -230,9 +230,9 @@ const table = {
     "--report": {base: `sweep ${sweep} -o report`, writes: "s.html"},
   },
   "learn": {
-    ...Object.fromEntries([["--system", "hgx-h100"], ["-g,--gpus", "4"], ["--algo", "tree"], ["--proto", "simple"], ["-d,--datatype", "bf16"], ["--hidden", "4"],
+    ...Object.fromEntries([["--system", "hgx-h100"], ["-g,--gpus,--ngpus", "4"], ["--algo", "tree"], ["--proto", "simple"], ["-d,--datatype", "bf16"], ["--hidden", "4"],
       ["--batch", "3"], ["--steps", "4"], ["--rate", "0.1"], ["--seed", "5"], ["--set", "fabric.link.latency=2us"]]
-      .map(([name, value]) => [name, {base: `learn ${name === "-g,--gpus" ? "" : "-g 2"} ${name === "--steps" ? "" : "--steps 3"} --json`, with: `${name.split(",").at(-1)} ${value}`}])),
+      .map(([name, value]) => [name, {base: `learn ${name === "-g,--gpus,--ngpus" ? "" : "-g 2"} ${name === "--steps" ? "" : "--steps 3"} --json`, with: `${name.split(",").at(-1)} ${value}`}])),
     "--what-if": {base: `learn -g 2 --steps 3 --json ${inNetwork}`, with: "--what-if inc"},
     "--json": {base: "learn -g 2 --steps 3", with: "--json"},
   },
@@ -253,7 +253,7 @@ const table = {
     ...Object.fromEntries([["--algo", "tree"], ["--proto", "ll"], ["--engine", "dma"], ["--system", "mi300x-8"], ["-d,--datatype", "fp16"], ["--set", "coll.channels=2"]]
       .map(([name, value]) => [name, {base: `program show -g 4 --size ${name === "-d,--datatype" ? "4098" : "1M"}`, with: `${name.split(",").at(-1)} ${value}`}])),
     "--size": {base: "program show -g 4", with: "--size 4K"},
-    "-g,--ngpus": {base: "program show --size 4K", with: "-g 3"},
+    "-g,--gpus,--ngpus": {base: "program show --size 4K", with: "-g 3"},
     "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
     "--json": {base: "program show -g 2 --size 4K", with: "--json"},
   },

@@ -29,14 +29,14 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kKinds = {"system", "gpu", "model", "component"};
 
-struct Arguments {
+struct DescribeArguments {
   std::string kind;
   std::string name;
   bool json = false;
   bool yaml = false;
 };
 
-int show(const Arguments& args, const report::Description& d, const std::string& yaml) {
+int show(const DescribeArguments& args, const report::Description& d, const std::string& yaml) {
   if (args.yaml) {
     print(yaml);
   } else {
@@ -45,7 +45,7 @@ int show(const Arguments& args, const report::Description& d, const std::string&
   return kDone;
 }
 
-int describe_system(const Arguments& args) {
+int describe_system(const DescribeArguments& args) {
   study::PreparingCheck validate([] { return !interrupted(); });
   const auto loaded = config::load_system(args.name, std::ref(validate));
   if (interrupted()) return kInterrupted;
@@ -54,14 +54,14 @@ int describe_system(const Arguments& args) {
   return show(args, {"system", s.name, s.summary, s.sources, {}, config::parameters(s)}, config::to_yaml(s));
 }
 
-int describe_gpu(const Arguments& args) {
+int describe_gpu(const DescribeArguments& args) {
   const auto loaded = config::load_gpu(args.name);
   if (!loaded) return failure(loaded.error());
   const gpu::GpuSpec& g = *loaded;
   return show(args, {"gpu", g.name, g.summary, g.sources, {}, config::parameters(g)}, config::to_yaml(g));
 }
 
-int describe_model(const Arguments& args) {
+int describe_model(const DescribeArguments& args) {
   const auto loaded = config::load_model(args.name);
   if (!loaded) return failure(loaded.error());
   if (args.yaml) return bad_input("--yaml goes with a system or a gpu");
@@ -75,7 +75,7 @@ int describe_model(const Arguments& args) {
   return kDone;
 }
 
-int describe_component(const Arguments& args) {
+int describe_component(const DescribeArguments& args) {
   const auto found = config::find_component(args.name);
   if (!found) {
     return bad_input(fmt::format("there is no component '{}'{}; see 'infold list components'", args.name,
@@ -85,7 +85,7 @@ int describe_component(const Arguments& args) {
   return show(args, {"component", found->name, found->about, {}, found->components, found->parameters}, {});
 }
 
-int describe(const Arguments& args) {
+int describe(const DescribeArguments& args) {
   if (args.yaml && args.json) return bad_input("--yaml and --json exclude each other");
   if (args.kind == "system") return describe_system(args);
   if (args.kind == "gpu") return describe_gpu(args);
@@ -99,7 +99,7 @@ int describe(const Arguments& args) {
 }  // namespace
 
 void add_describe(CLI::App& app, int& exit) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<DescribeArguments>();
   CLI::App* command =
       app.add_subcommand("describe", "parameters of a system, a gpu or a component; layers of a model");
   command->add_option("kind", args->kind, "system, gpu, model or component")->required();

@@ -22,7 +22,7 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct LearnArguments {
   std::string system = "dgx-a100";
   int gpus = 0;
   std::string algorithms = "ring";
@@ -53,7 +53,7 @@ sim::Status pick_hidden(const std::string& list, std::vector<int>& hidden) {
   return {};
 }
 
-sim::Status pick_numbers(const Arguments& args, study::LearnJob& job) {
+sim::Status pick_numbers(const LearnArguments& args, study::LearnJob& job) {
   if (auto e = pick_hidden(args.hidden, job.hidden); !e) return e;
   if (auto e = pick("data type", args.dtype, job.type); !e) return e;
   if (job.type == coll::DataType::kInt32) return sim::fail("-d: gradients are no integers");
@@ -68,7 +68,7 @@ sim::Status pick_numbers(const Arguments& args, study::LearnJob& job) {
   return {};
 }
 
-int learn_command(const Arguments& args) {
+int learn_command(const LearnArguments& args) {
   study::LearnJob job;
   if (const auto e = pick_numbers(args, job); !e) return failure(e.error());
   std::vector<study::Method> methods;
@@ -116,12 +116,12 @@ int learn_command(const Arguments& args) {
 }  // namespace
 
 void add_learn(CLI::App& app, int& exit) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<LearnArguments>();
   CLI::App* command = app.add_subcommand(
       "learn", "train a small network for real, its gradients summed by the simulated machine");
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
   command
-      ->add_option("-g,--gpus", args->gpus, "use this many GPUs, the first ones of the system (default: all)")
+      ->add_option("-g,--gpus,--ngpus", args->gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   command
       ->add_option(

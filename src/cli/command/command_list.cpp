@@ -65,11 +65,11 @@ std::vector<report::Entry> entries_of(std::string_view what) {
 }  // namespace
 
 void add_list(CLI::App& app, int& exit) {
-  struct Arguments {
+  struct ListArguments {
     std::string what;
     bool json = false;
   };
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("list", fmt::format("what there is: {}", fmt::join(kLists, ", ")));
   command->add_option("what", args->what, fmt::format("{}", fmt::join(kLists, ", ")))->required();
   command->add_flag("--json", args->json, "print JSON");

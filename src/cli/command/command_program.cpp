@@ -17,13 +17,13 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct ProgramArguments {
   BenchArguments bench;
   std::string what;
   std::string size = "1M";
 };
 
-int show(const Arguments& args) {
+int show(const ProgramArguments& args) {
   if (args.what != "show")
     return bad_input(fmt::format("there is no 'program {}'; there is show", args.what));
   BenchArguments words = args.bench;
@@ -67,7 +67,7 @@ int show(const Arguments& args) {
 }  // namespace
 
 void add_program(CLI::App& app, int& exit, Effects& effects) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<ProgramArguments>();
   BenchArguments& b = args->bench;
   b.collective = "all_reduce";
   b.protocols = "simple";
@@ -79,7 +79,7 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
   c->add_option("--engine", b.engines, "what carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
-  c->add_option("-g,--ngpus", b.gpus, "use this many GPUs, the first ones of the system (default: all)")
+  c->add_option("-g,--gpus,--ngpus", b.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
       ->capture_default_str()

@@ -25,7 +25,7 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct StudyArguments {
   std::string study = "overlap";
   int threads = 0;
   bool json = false;
@@ -42,7 +42,7 @@ struct Loaded {
   std::deque<train::Graph> graphs;
 };
 
-sim::Result<study::SystemPtr> load_one(const std::string& name, const Arguments& args, int gpus,
+sim::Result<study::SystemPtr> load_one(const std::string& name, const StudyArguments& args, int gpus,
                                        Loaded& loaded) {
   auto systems = load_systems(name, args.sets);
   if (!systems) return sim::fail_as(std::move(systems));
@@ -53,7 +53,7 @@ sim::Result<study::SystemPtr> load_one(const std::string& name, const Arguments&
   return system;
 }
 
-sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& loaded,
+sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loaded& loaded,
                      study::OverlapJob& job, report::StudyReport& report) {
   const auto found = load_one(c.system, args, c.gpus, loaded);
   if (!found) return sim::fail_as(found);
@@ -82,7 +82,7 @@ sim::Status add_case(const config::StudyCase& c, const Arguments& args, Loaded& 
   return {};
 }
 
-sim::Status add_window(const config::StudyWindow& w, const Arguments& args, Loaded& loaded,
+sim::Status add_window(const config::StudyWindow& w, const StudyArguments& args, Loaded& loaded,
                        study::OverlapJob& job) {
   const auto system = load_one(w.system, args, w.gpus, loaded);
   if (!system) return sim::fail_as(system);
@@ -102,7 +102,7 @@ sim::Status check_built(const study::PreparedSystem& system, const std::vector<s
   return {};
 }
 
-int study_command(const Arguments& args) {
+int study_command(const StudyArguments& args) {
   const auto file = config::load_study(args.study);
   if (!file) return failure(file.error());
   const config::StudyFile& study = *file;
@@ -148,7 +148,7 @@ int study_command(const Arguments& args) {
 }  // namespace
 
 void add_study(CLI::App& app, const std::string& typed, int& exit) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<StudyArguments>();
   args->page.typed = typed;
   CLI::App* command = app.add_subcommand("study", "a shipped study, or one of your own");
   command->add_option("study", args->study, "its name or file")->capture_default_str();

@@ -27,7 +27,7 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct SweepArguments {
   std::string file;
   std::string out;
   int jobs = 0;
@@ -82,7 +82,7 @@ int failed(const std::string& message) {
 }
 
 /// Makes the table and writes the files, when all points have results.
-int finish(const Arguments& args, const config::SweepFile& file, study::SweepStore& store,
+int finish(const SweepArguments& args, const config::SweepFile& file, study::SweepStore& store,
            const std::string& database, const std::string& csv, PageWriter& page) {
   const study::Sweep& sweep = file.sweep;
   report::SweepTable table;
@@ -107,7 +107,7 @@ int finish(const Arguments& args, const config::SweepFile& file, study::SweepSto
   return table.count(study::PointStatus::kFailed) > 0 ? kFailed : kDone;
 }
 
-int sweep_command(const Arguments& args) {
+int sweep_command(const SweepArguments& args) {
   const auto loaded = config::load_sweep(args.file);
   if (!loaded) return failure(loaded.error());
   const config::SweepFile& file = *loaded;
@@ -140,7 +140,7 @@ int sweep_command(const Arguments& args) {
 }  // namespace
 
 void add_sweep(CLI::App& app, const std::string& typed, int& exit) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<SweepArguments>();
   args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("sweep", "a command over many values, in parallel, into a database and a CSV file");

@@ -23,7 +23,7 @@ namespace infold::cli {
 
 namespace {
 
-struct Arguments {
+struct ValidateArguments {
   std::string file;
   std::vector<std::string> only;
   int jobs = 0;
@@ -44,7 +44,7 @@ sim::Status pick(const std::vector<std::string>& only, std::vector<study::Valida
   return sim::fail(kept.error().message + config::did_you_mean(kept.error().parameter, known));
 }
 
-std::string text_of(const Arguments& args, const study::Validation& validation,
+std::string text_of(const ValidateArguments& args, const study::Validation& validation,
                     const study::ValidationResult& result) {
   const report::ValidationReport report{validation.rows, result.plain};
   if (args.sensitivity) {
@@ -56,7 +56,7 @@ std::string text_of(const Arguments& args, const study::Validation& validation,
                          : report::validation_text(report);
 }
 
-int validate(const Arguments& args) {
+int validate(const ValidateArguments& args) {
   auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
   if (!loaded) return failure(loaded.error());
   study::Validation& validation = *loaded;
@@ -94,7 +94,7 @@ int validate(const Arguments& args) {
 }  // namespace
 
 void add_validate(CLI::App& app, const std::string& typed, int& exit) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<ValidateArguments>();
   args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("validate", "compare with published measurements, each with its source");

@@ -175,7 +175,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line")
       ->check(CLI::Range(2, 1 << 30).description(""));
   c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
-  c.add_option("-g,--ngpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
+  c.add_option("-g,--gpus,--ngpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
   c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();

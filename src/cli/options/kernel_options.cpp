@@ -16,11 +16,11 @@ namespace infold::cli {
 
 namespace {
 
-constexpr std::int64_t kMost = 1 << 20;  // limit of one dimension
+constexpr std::int64_t kMostOfADimension = 1 << 20;  // limit of one dimension
 constexpr std::int64_t kMostRows = std::int64_t{1} << 32;
 
 CLI::Option* number(CLI::App& c, const std::string& name, std::int64_t& value, const std::string& about,
-                    std::int64_t most = kMost) {
+                    std::int64_t most = kMostOfADimension) {
   return c.add_option(name, value, about)->capture_default_str()->check(CLI::Range(std::int64_t{1}, most));
 }
 

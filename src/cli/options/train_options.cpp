@@ -246,7 +246,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
       ->capture_default_str();
   c.add_option("--seq", a.sequence, "tokens of a sequence (the model's usual number if not given)")
       ->check(CLI::Range(1, train::kLargestSide));
-  c.add_option("-g,--gpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
+  c.add_option("-g,--gpus,--ngpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c.add_option("-d,--dtype", a.dtype, "fp32, tf32, mixed, bf16 or fp8")->capture_default_str();
   c.add_option("--fusion", a.fusion, "eager (one kernel per operation) or fused")->capture_default_str();
