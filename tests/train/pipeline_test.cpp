@@ -180,7 +180,7 @@ TEST(Pipeline, EveryParameterIsUpdatedOnceOnEveryStageThatHoldsIt) {
 }
 
 TEST(Pipeline, WithZero1EveryGradientIsScatteredOnceAndEveryWeightGatheredOnce) {
-  for (PipelineCase c : pipeline_cases()) {
+  for (const PipelineCase& c : pipeline_cases()) {
     if (c.layout.dp == 1) continue;
     const SyncSpec sync{.kind = SyncKind::kZero1, .bucket_elements = 20'000};
     const PipelinePlan plan = plan_pipeline(transformer(8, c.tied), sharded(kRecipe, sync, c.layout), c.spec,

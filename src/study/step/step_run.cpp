@@ -256,8 +256,8 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   result.communicators = used_communicators(step.graph);
   if (auto checked = check_links(job, result.communicators); !checked)
     return sim::fail_as(std::move(checked));
-  const auto advice = [&] { return in_words(fitting_layouts(asked), asked.gpus); };
-  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory, advice); !fits)
+  const auto what_fits = [&] { return in_words(fitting_layouts(asked), asked.gpus); };
+  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory, what_fits); !fits)
     return sim::fail_as(std::move(fits));
 
   const CollectiveJob collective{
