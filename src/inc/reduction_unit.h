@@ -39,14 +39,6 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
     std::uint64_t evictions = 0;      ///< partial sums sent to home GPUs
     std::uint64_t bypasses = 0;       ///< contributions sent to home GPUs unsummed
   };
-  /// How often packets of one job found the table of a port full whose oldest sum was one of `holder`, which
-  /// may be the same job.
-  struct Crowded {
-    int job = 0;
-    int holder = 0;
-    std::uint64_t stalls = 0;
-  };
-  const std::vector<Crowded>& crowded() const { return crowded_; }
   net::NodeId chip() const { return chip_; }
   std::size_t ports() const { return ports_.size(); }
   const PortCounters& counters(std::size_t port) const { return ports_[port].counters; }
@@ -162,7 +154,6 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   std::uint32_t capacity_;
   ReductionTable table_;
   Stalled stalled_;
-  std::vector<Crowded> crowded_;  // a list, because there are few jobs
   Outgoing outgoing_;
   sim::Pool<Gather> gathers_;
   KeyIndex gather_index_;
@@ -170,8 +161,5 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   std::vector<std::byte> scratch_;
   sim::StablePool<std::vector<Held>> lists_;  // of packets that no longer wait for room
 };
-
-/// Adds to the count of the same pair of jobs.
-void note_crowded(std::vector<ReductionUnit::Crowded>& all, const ReductionUnit::Crowded& more);
 
 }  // namespace infold::inc

@@ -76,14 +76,6 @@ SwitchUnits::Totals SwitchUnits::totals() const {
   return t;
 }
 
-std::vector<ReductionUnit::Crowded> SwitchUnits::crowded() const {
-  std::vector<ReductionUnit::Crowded> all;
-  for (const auto& u : units_) {
-    for (const ReductionUnit::Crowded& c : u->crowded()) note_crowded(all, c);
-  }
-  return all;
-}
-
 bool SwitchUnits::drained() const {
   return std::all_of(units_.begin(), units_.end(), [](const auto& u) { return u->drained(); });
 }

@@ -41,8 +41,6 @@ class SwitchUnits {
     std::uint64_t bypasses = 0;
   };
   Totals totals() const;
-  /// Whose packets waited for whose sums, over all units.
-  std::vector<ReductionUnit::Crowded> crowded() const;
   bool drained() const;
   std::vector<std::string> who_waits() const;
   const std::vector<std::unique_ptr<ReductionUnit>>& units() const { return units_; }

@@ -8,16 +8,6 @@
 
 namespace infold::inc {
 
-void note_crowded(std::vector<ReductionUnit::Crowded>& all, const ReductionUnit::Crowded& more) {
-  const auto known =
-      std::ranges::find_if(all, [&](const auto& c) { return c.job == more.job && c.holder == more.holder; });
-  if (known == all.end()) {
-    all.push_back(more);
-  } else {
-    known->stalls += more.stalls;
-  }
-}
-
 bool ReductionUnit::room_for(std::uint32_t port, const Region& region) const {
   return table_.room(port, region, quota(capacity_, regions_.partitions()));
 }
@@ -36,9 +26,6 @@ bool ReductionUnit::result_room(std::uint32_t port) const {
 
 void ReductionUnit::stall(const net::Packet& packet, net::LinkId in, std::uint32_t port, bool push) {
   ++ports_[port].counters.stalls;
-  const int job = region_of(packet).plan.job;
-  const EntryId oldest = table_.oldest(port);
-  note_crowded(crowded_, {job, oldest == kNoEntry ? job : table_[oldest].region->plan.job, 1});
   stalled_.add(key_of(packet), port, push, {packet, in}, events_.now());
   if (push) watch_patience(port);
 }

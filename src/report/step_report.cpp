@@ -118,10 +118,6 @@ Json communication_json(const study::StepResult& r) {
                    {"exposed_ms", ms(c.exposed)},
                    {"exposed_forward_ms", ms(c.exposed_in_forward)},
                    {"exposed_backward_ms", ms(c.exposed_in_backward)}});
-    if (c.stalled_by.empty()) continue;
-    Json by = Json::array();
-    for (const auto& [name, stalls] : c.stalled_by) by.push_back({{"name", name}, {"stalls", stalls}});
-    all.back()["stalled_by"] = by;
   }
   return all;
 }

@@ -137,29 +137,6 @@ TEST(Layout, ShardsTakeLessMemory) {
   EXPECT_LT(need(kFsdp).weights, need(kZero2).weights);
 }
 
-/// Sums of tensor-parallel and of data-parallel ranks meet in the tables of the same switches.
-TEST(Layout, StallsInSwitchesBelongToCommunicators) {
-  SmallStep step;
-  step.system.machine.inc.table_bytes = sim::Bytes::kib(1);
-  step.prepare_system();
-  step.graph = blocks(false);
-  step.job.layout = {.dp = 2, .tp = 2};
-  step.job.method.algorithm = coll::find_algorithm("inc-push");
-  step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16};
-  std::uint64_t stalls = 0;
-  for (const CommunicationUse& c : step.result().communication) {
-    for (const auto& [holder, n] : c.stalled_by) {
-      EXPECT_TRUE(holder == "tp" || holder == "data parallel") << holder;
-      stalls += n;
-    }
-  }
-  EXPECT_GT(stalls, 0U);
-  step.job.core.contention = {.sm = true, .l2 = true, .hbm = true, .link = false};
-  for (const CommunicationUse& c : step.result().communication) {
-    for (const auto& [holder, n] : c.stalled_by) EXPECT_EQ(holder, c.communicator) << n;
-  }
-}
-
 TEST(Layout, DataTensorAndPipelineCombineWithZero1) {
   SmallStep step;
   step.system = small_system(8, 2);

@@ -223,7 +223,6 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
   r.waited = waits.exposed();
   r.communication = communication_use(runtime, programs, slowest, waits);
   for (CommunicationUse& c : r.communication) c.ranks *= folded;
-  if (machine.units() != nullptr) note_stalls(runtime.graph(), *machine.units(), r.communication);
   r.kernels = kernel_use(runtime, slowest, r.alone.kernels);
   sim::Time bubbles;
   for (int g = 0; g < job.gpus; ++g) bubbles += waits_of(runtime, g, step.phases, r.end).stages;

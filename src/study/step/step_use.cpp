@@ -189,7 +189,6 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
                        .bytes = {},
                        .busy = {},
                        .exposed = {},
-                       .stalled_by = {},
                        .exposed_in_forward = {},
                        .exposed_in_backward = {}});
       }
@@ -207,19 +206,6 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
     }
   }
   return all;
-}
-
-void note_stalls(const work::Graph& graph, const inc::SwitchUnits& units,
-                 std::vector<CommunicationUse>& use) {
-  const auto name = [&](int job) -> const std::string& {
-    return graph.communicators[static_cast<std::size_t>(job)].name;
-  };
-  for (const inc::ReductionUnit::Crowded& c : units.crowded()) {
-    for (CommunicationUse& u : use) {
-      if (coll::reduces(u.what) && u.communicator == name(c.job))
-        u.stalled_by.emplace_back(name(c.holder), c.stalls);
-    }
-  }
 }
 
 std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank) {

@@ -7,11 +7,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "coll/program/collective.h"
-#include "inc/switch_units.h"
 #include "sim/params.h"
 #include "sim/units.h"
 #include "study/step/step_programs.h"
@@ -55,8 +53,6 @@ struct CommunicationUse {
   sim::Bytes bytes = {};   ///< of the vectors, all calls together
   sim::Time busy = {};     ///< from the start of each call to its end
   sim::Time exposed = {};  ///< while compute waited for it, before it began or while it was under way
-  /// How often packets found the table of a switch full, by the communicator whose sum was the oldest in it.
-  std::vector<std::pair<std::string, std::uint64_t>> stalled_by = {};
   sim::Time exposed_in_forward = {};   ///< the part of it for which a kernel of forward waited
   sim::Time exposed_in_backward = {};  ///< likewise; for the rest the update waited, or the end of the step
 };
@@ -80,10 +76,6 @@ sim::Time together(const work::Runtime& runtime, int rank);
 /// By communicator and kind, in the order of first use.
 std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
                                                 int rank, const Waits& waits);
-
-/// Says of the kinds that are summed in switches whom they waited for there. Communicators are the jobs of
-/// the switches.
-void note_stalls(const work::Graph& graph, const inc::SwitchUnits& units, std::vector<CommunicationUse>& use);
 
 /// When each operation's kernels ran, by operation; no time for those that did not.
 std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank);
