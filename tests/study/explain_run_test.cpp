@@ -13,6 +13,19 @@ namespace {
 
 using namespace sim::literals;
 
+/// Blocks that are gathered and scattered one by one.
+train::Graph blocks_of(int width, int count) {
+  train::Linear linear;
+  linear.out = width;
+  train::Model m;
+  m.input.features = width;
+  m.layers = {train::Node{train::Repeat{count, {train::Node{train::Layer{linear}, {}},
+                                                train::Node{train::Layer{train::Activation{}}, {}}}},
+                          {}},
+              train::Node{train::Layer{train::Loss{}}, {}}};
+  return train::build_graph(m).value();
+}
+
 double sum_of(const Causes& causes) {
   double sum = 0;
   for (const CausePart& p : causes.parts) sum += p.slowdown;
@@ -62,7 +75,8 @@ TEST(Explain, ShardedStepsWaitInForward) {
 
 /// Gathers of the next weights and reductions of the last gradients are under way at once.
 TEST(Explain, CommunicatorsTakeLinksFromEachOther) {
-  SmallStep step(700);
+  SmallStep step;
+  step.graph = blocks_of(704, 8);
   step.job.sync.kind = train::SyncKind::kFsdp;
   step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = true};
   const StepResult shared = step.result();
