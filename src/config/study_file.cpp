@@ -50,6 +50,24 @@ void need_one(const std::string& system, const YamlNode& node, const std::string
     reading.complain(node.at, fmt::format("{}.system: one system at a time", path));
 }
 
+/// How the ranks of a case share its model.
+void read_layout(MapReader& reader, StudyCase& c) {
+  constexpr auto kRanks = sim::between(1, net::kMostGpus);
+  reader.field("dp", c.layout.dp, kRanks, "");
+  reader.field("tp", c.layout.tp, kRanks, "");
+  reader.field("pp", c.layout.pp, kRanks, "");
+  reader.field("cp", c.layout.cp, kRanks, "");
+  reader.field("ep", c.layout.ep, kRanks, "");
+  reader.field("sp", c.sequence_parallel, "");
+  reader.field("sync", c.sync.kind, "");
+  reader.field("shard", c.sync.shard, kRanks, "");
+  reader.field("reshard", c.sync.reshard, "");
+  reader.field("schedule", c.pipeline.schedule, "");
+  reader.field("micro_batches", c.pipeline.micro_batches, sim::between(1, 65536), "");
+  reader.field("virtual", c.pipeline.virtual_stages, sim::between(1, 64), "");
+  reader.field("fold", c.fold, "");
+}
+
 StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
@@ -65,6 +83,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& 
   reader.field("recompute", c.recipe.recompute, "");
   reader.field("heavy", c.heavy, "");
   reader.field("explain", c.explain, "");
+  read_layout(reader, c);
   read_methods(reader.take("methods"), c.methods, reading);
   reader.finish();
   need(node, {"system", "model"}, reading);

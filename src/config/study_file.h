@@ -9,7 +9,11 @@
 #include "config/yaml/units.h"
 #include "sim/units.h"
 #include "study/collective/method.h"
+#include "study/step/step_run.h"
+#include "train/layout.h"
 #include "train/recipe.h"
+#include "train/schedule/pipeline_spec.h"
+#include "train/strategy/sync_spec.h"
 
 namespace infold::config {
 
@@ -19,6 +23,11 @@ struct StudyCase {
   int gpus = 0;      ///< 0 means all GPUs of the system
   int sequence = 0;  ///< 0 means the usual number of the model
   train::Recipe recipe;
+  train::Layout layout{.dp = 0};  ///< dp 0: what the others leave of the GPUs
+  bool sequence_parallel = true;  ///< with tp > 1
+  train::SyncSpec sync;
+  train::PipelineSpec pipeline;
+  study::Fold fold = study::Fold::kAuto;
   std::vector<study::Method> methods;  ///< if empty, those of the study
   bool heavy = false;
   bool explain = false;  ///< asks what slows backward down beside the first method

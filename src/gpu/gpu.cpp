@@ -29,13 +29,14 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabr
   core_.memory().set_port(fabric.attach(id, *this));
 }
 
-CopyPipeline& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst) {
+CopyPipeline& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst, int network) {
   ++taken_;
   return add_mover({.window = window,
                     .outstanding = spec_.sm.outstanding,
                     .burst = burst,
                     .port = port_rate(spec_),
-                    .poll = spec_.poll});
+                    .poll = spec_.poll},
+                   network);
 }
 
 void Gpu::release_workgroup(CopyPipeline& pipeline) {
@@ -43,40 +44,43 @@ void Gpu::release_workgroup(CopyPipeline& pipeline) {
   --taken_;
 }
 
-CopyPipeline& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst) {
+CopyPipeline& Gpu::take_accelerator_path(sim::Bytes window, sim::Bytes burst, int network) {
   return add_mover({.window = window,
                     .burst = burst,
                     .port = spec_.ace.bus,
                     .poll = {},
                     .adders = spec_.ace.rate(),
                     .payload = spec_.copy.payload,
-                    .shared_port = &accelerator_port_});
+                    .shared_port = &accelerator_port_},
+                   network);
 }
 
-PeerCopyEngine& Gpu::copy_engine(std::size_t index, sim::Bytes burst) {
-  const std::size_t n = static_cast<std::size_t>(spec_.copy.engines);
-  while (copy_engines_.size() < n) {
+PeerCopyEngine& Gpu::copy_engine(std::size_t index, sim::Bytes burst, int network) {
+  const auto n = static_cast<std::size_t>(spec_.copy.engines);
+  const std::size_t before = n * static_cast<std::size_t>(network);
+  while (copy_engines_.size() < before + n) {
     CopyPipeline& pipeline = add_mover({.window = spec_.copy.in_flight,
                                         .burst = burst,
                                         .port = spec_.copy.rate,
                                         .poll = {},
-                                        .payload = spec_.copy.payload});
+                                        .payload = spec_.copy.payload},
+                                       static_cast<int>(copy_engines_.size() / n));
     copy_engines_.push_back(std::make_unique<PeerCopyEngine>(pipeline, events_, spec_.copy));
   }
-  return *copy_engines_[index % n];
+  return *copy_engines_[before + index % n];
 }
 
-CopyPipeline& Gpu::add_mover(CopyPipeline::Setup setup) {
+CopyPipeline& Gpu::add_mover(CopyPipeline::Setup setup, int network) {
   auto place = std::find(pipelines_.begin(), pipelines_.end(), nullptr);
   if (place == pipelines_.end()) place = pipelines_.insert(place, nullptr);
   setup.gpu = id_;
-  setup.sender = static_cast<std::uint32_t>(place - pipelines_.begin());
+  setup.sender = net::Fabric::through(network, static_cast<std::uint32_t>(place - pipelines_.begin()));
   *place = std::make_unique<CopyPipeline>(setup, events_, core_.memory(), fabric_, moves_, payloads_);
   return **place;
 }
 
 void Gpu::remove_mover(CopyPipeline& pipeline) {
-  pipelines_[pipeline.sender()].reset();
+  pipelines_[pipeline.sender() % net::Fabric::kSendersOfNetwork].reset();
 }
 
 sim::Time Gpu::poll_of(SignalId signal) const {

@@ -21,18 +21,20 @@ class alignas(64) Gpu final : public net::Endpoint {
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric, MoveTable& moves,
       SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
 
-  /// The data path of a communication workgroup, which the dispatcher has given an SM.
-  CopyPipeline& take_workgroup(sim::Bytes window, sim::Bytes burst);
+  /// The data path of a communication workgroup, which the dispatcher has given an SM. `network`: the one
+  /// that it sends through, where there are several.
+  CopyPipeline& take_workgroup(sim::Bytes window, sim::Bytes burst, int network = 0);
   /// Requires: everything that it moved has been acknowledged.
   void release_workgroup(CopyPipeline& pipeline);
 
   /// The data path of one of the accelerator's state machines. They share its adders.
-  CopyPipeline& take_accelerator_path(sim::Bytes window, sim::Bytes burst);
+  CopyPipeline& take_accelerator_path(sim::Bytes window, sim::Bytes burst, int network = 0);
   /// Requires: everything it moved has been acknowledged.
   void release_accelerator_path(CopyPipeline& pipeline) { remove_mover(pipeline); }
 
-  /// One of the engines that copy to other GPUs; the index wraps around.
-  PeerCopyEngine& copy_engine(std::size_t index, sim::Bytes burst);
+  /// One of the engines that copy to other GPUs; the index wraps around. Every network has engines of its
+  /// own.
+  PeerCopyEngine& copy_engine(std::size_t index, sim::Bytes burst, int network = 0);
 
   /// Writes a flag into another GPU's memory (or this one's).
   void signal(SignalId signal, net::NodeId to, std::uint32_t sender);
@@ -63,7 +65,7 @@ class alignas(64) Gpu final : public net::Endpoint {
 
   void acknowledge(const net::Packet& packet, sim::Time at);
   void give_values(const Move& move, const net::Packet& packet);
-  CopyPipeline& add_mover(CopyPipeline::Setup setup);
+  CopyPipeline& add_mover(CopyPipeline::Setup setup, int network);
   void remove_mover(CopyPipeline& pipeline);
   StreamId stream_of(std::vector<StreamId>& streams, std::size_t index, int above);
   sim::Time poll_of(SignalId signal) const;

@@ -19,6 +19,7 @@ struct MachineOptions {
   bool functional = false;  ///< packets carry values
   bool in_network = false;  ///< switches have reduction units; requires: MachinePlan::in_network()
   CoreOptions core{};
+  int networks = 1;  ///< equal ones; communicator n uses the one of number n
 };
 
 class Machine {

@@ -72,7 +72,8 @@ void FallbackReducer::handle(std::uint32_t id) {
     p.set_offset(static_cast<std::uint32_t>(w.key));
     p.set_source(gpu_);
     p.set_spread(w.way);
-    fabric_.send_to_unit(p, sender_);
+    const int network = regions_[static_cast<RegionId>(w.key >> 32)].plan.network;
+    fabric_.send_to_unit(p, net::Fabric::through(network, sender_));
     w.wait = w.wait * 2;
     w.due = events_.now() + w.wait;
     if (++w.reminded == kMostReminders)

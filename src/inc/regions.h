@@ -33,6 +33,7 @@ struct RegionPlan {
   int root = -1;     ///< the rank that is home of every block; -1: each rank is home of an equal part
   int job = 0;       ///< number of the job, for sharing tables by job
   int number = 0;    ///< which of the regions of its collective it is
+  int network = 0;   ///< which network its packets take, where there are several
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
   sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank

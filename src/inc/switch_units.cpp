@@ -52,9 +52,11 @@ sim::Status check(const IncSpec& spec, const net::FabricSpec& fabric, const net:
 SwitchUnits::SwitchUnits(const IncSpec& spec, sim::EventQueue& events, const net::FabricMap& map,
                          net::Fabric& fabric, net::Payloads* payloads)
     : spec_(spec), regions_(map, fabric.traits().interleaving, spec_) {
-  for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
-    units_.push_back(
-        std::make_unique<ReductionUnit>(chip, spec_, events, map, fabric.switches(), regions_, payloads));
+  for (net::SwitchFabric* switches : fabric.all_switches()) {
+    for (net::NodeId chip = map.gpus(); chip < map.nodes(); ++chip) {
+      units_.push_back(
+          std::make_unique<ReductionUnit>(chip, spec_, events, map, *switches, regions_, payloads));
+    }
   }
 }
 

@@ -89,6 +89,7 @@ struct FabricTraits {
   sim::Bytes max_burst;  ///< most payload that may be sent as one without distorting buffers: a quarter of
                          ///< the smallest
   Interleaving interleaving;
+  int networks = 1;  ///< equal ones beside each other (net/separate_networks.h)
 };
 
 /// What crossed one link so far, and what is on its way.
@@ -106,6 +107,12 @@ class Fabric {
   /// Acknowledgements of a GPU take their turn as one, behind its senders.
   static constexpr std::uint32_t kAcks = kSenders;
   static constexpr std::uint32_t kOwnInputs = kSenders + 1;
+  /// Numbers of senders that belong to one network, where there are several (FabricTraits::networks).
+  static constexpr std::uint32_t kSendersOfNetwork = 1U << 16;
+  /// The number under which a sender sends through one of the networks.
+  static constexpr std::uint32_t through(int network, std::uint32_t sender) {
+    return static_cast<std::uint32_t>(network) * kSendersOfNetwork + sender;
+  }
 
   virtual ~Fabric() = default;
   Fabric(const Fabric&) = delete;
@@ -129,6 +136,8 @@ class Fabric {
   virtual void send_to_unit(Packet packet, std::uint32_t sender) = 0;
   /// What the units of switches see of the fabric. Requires: it was built for units.
   virtual SwitchFabric& switches() = 0;
+  /// The same of every network, where there are several.
+  virtual std::vector<SwitchFabric*> all_switches() { return {&switches()}; }
 
   /// Nothing is in flight, and every credit is home.
   virtual bool quiet() const = 0;

@@ -1,10 +1,9 @@
-// The table of compare, the causes of explain.
+// The table of compare.
 #include "report/compare_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "report/json.h"
@@ -65,42 +64,6 @@ std::string compare_json(const CompareReport& report) {
                {"command", "compare"},
                {"ring_slowdown", rounded(report.result.ring_slowdown)},
                {"rows", rows}};
-  if (report.wall_s) json["sim"] = {{"wall_s", *report.wall_s}};
-  return json.dump(1) + "\n";
-}
-
-std::string explain_text(const ExplainReport& report) {
-  const study::ExplainResult& e = report.result;
-  std::string text = fmt::format("{}\n\n", title(report.label, e.result.passes));
-  text += fmt::format("  backward alone    {:>10.3f} ms\n  backward          {:>10.3f} ms  {:+.2f} %\n\n",
-                      ms(e.result.alone.times.backward()), ms(e.result.backward), e.slowdown * 100);
-  // The whole is 30 characters wide, or less where a part is so much longer that it would not fit a line.
-  constexpr double kWidth = 30;
-  double whole = std::max(std::abs(e.slowdown), 1e-9);
-  for (const auto& part : e.parts) whole = std::max(whole, std::abs(part.slowdown) / 2);
-  for (const auto& part : e.parts) {
-    const auto width = static_cast<std::size_t>(std::lround(std::abs(part.slowdown) / whole * kWidth));
-    text += fmt::format("  {:<12} {:>+8.2f} %  {}\n", sim::name_of(part.cause), part.slowdown * 100,
-                        std::string(width, part.slowdown < 0 ? '-' : '#'));
-  }
-  text += fmt::format("\n{}\n", study::in_words(e, name_of(report.label.method), report.sms));
-  const std::string unreal = hypothetical_text(report.label, std::span(&report.label.method, 1));
-  if (!unreal.empty()) text += "\n" + unreal;
-  if (report.wall_s) text += fmt::format("\n  simulated in {:.2f} s\n", *report.wall_s);
-  return text;
-}
-
-std::string explain_json(const ExplainReport& report) {
-  const study::ExplainResult& e = report.result;
-  Json causes = Json::array();
-  for (const auto& part : e.parts)
-    causes.push_back({{"cause", sim::name_of(part.cause)}, {"slowdown", rounded(part.slowdown)}});
-  Json json = {{"schema", 1}, {"command", "explain"}};
-  json.update(step_fields(report.label, e.result));
-  json.erase("buckets");
-  json["backward_slowdown"] = e.slowdown;
-  json["causes"] = causes;
-  json["sentence"] = study::in_words(e, name_of(report.label.method), report.sms);
   if (report.wall_s) json["sim"] = {{"wall_s", *report.wall_s}};
   return json.dump(1) + "\n";
 }

@@ -6,6 +6,7 @@
 #include "coll/algo/algorithms.h"
 #include "report/bench_report.h"
 #include "report/compare_report.h"
+#include "report/explain_report.h"
 #include "report/kernel_report.h"
 #include "report/sweep_table.h"
 #include "report/train_report.h"
@@ -91,7 +92,7 @@ std::vector<std::string> known_columns(const std::vector<std::string>& words) {
   } else if (words.front() == "explain") {
     study::ExplainResult result;
     result.result = step();
-    result.parts.emplace_back();
+    for (study::Causes* c : {&result.step, &result.forward, &result.backward}) c->parts.emplace_back();
     add(explain_json({.label = label(), .sms = 1, .result = std::move(result), .wall_s = {}}));
   }
   std::vector<std::string> names;

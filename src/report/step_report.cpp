@@ -80,21 +80,6 @@ std::string bucket_lines(const study::StepResult& r) {
   return text;
 }
 
-/// ", dp 2 x tp 4", or nothing where all ranks are data parallel.
-std::string layout_text(const train::Layout& l) {
-  std::string text;
-  const auto add = [&](const char* name, int ranks, bool always) {
-    if (ranks > 1 || always) text += fmt::format("{}{} {}", text.empty() ? ", " : " x ", name, ranks);
-  };
-  if (l.tp * l.pp * l.cp * l.ep == 1) return text;
-  add("dp", l.dp, true);
-  add("tp", l.tp, false);
-  add("cp", l.cp, false);
-  add("pp", l.pp, false);
-  if (l.ep > 1) text += fmt::format(", ep {} within dp", l.ep);
-  return text;
-}
-
 /// Whether the step has more to tell than the all-reduces of its buckets.
 bool has_other_communication(const study::StepResult& r) {
   return r.communication.size() > 1 ||
@@ -134,7 +119,9 @@ Json communication_json(const study::StepResult& r) {
                    {"calls", c.calls},
                    {"bytes", c.bytes.count()},
                    {"busy_ms", ms(c.busy)},
-                   {"exposed_ms", ms(c.exposed)}});
+                   {"exposed_ms", ms(c.exposed)},
+                   {"exposed_forward_ms", ms(c.exposed_in_forward)},
+                   {"exposed_backward_ms", ms(c.exposed_in_backward)}});
   }
   return all;
 }
@@ -146,12 +133,27 @@ Json kernels_json(const study::StepResult& r) {
                    {"kernels", k.kernels},
                    {"alone_ms", ms(k.alone)},
                    {"beside_ms", ms(k.beside)},
-                   {"slowdown", rounded(k.slowdown())}});
+                   {"slowdown", rounded(k.slowdown())},
+                   {"slowdown_while_communicating", rounded(k.slowdown_beside())}});
   }
   return all;
 }
 
 }  // namespace
+
+std::string layout_text(const train::Layout& l) {
+  std::string text;
+  const auto add = [&](const char* name, int ranks, bool always) {
+    if (ranks > 1 || always) text += fmt::format("{}{} {}", text.empty() ? ", " : " x ", name, ranks);
+  };
+  if (l.tp * l.pp * l.cp * l.ep == 1) return text;
+  add("dp", l.dp, true);
+  add("tp", l.tp, false);
+  add("cp", l.cp, false);
+  add("pp", l.pp, false);
+  if (l.ep > 1) text += fmt::format(", ep {} within dp", l.ep);
+  return text;
+}
 
 StepLabel label_of(const study::StepJob& job, const std::string& model) {
   const train::Shape& sample = job.graph->values.front().shape;

@@ -55,6 +55,9 @@ std::string recomputation(const std::string& what);
 /// For example "resnet50 on 8 a100-80 of dgx-a100: batch 256 per GPU, mixed, eager, sgd".
 std::string title(const StepLabel& label, int passes);
 
+/// ", dp 2 x tp 4", or nothing where all ranks are data parallel.
+std::string layout_text(const train::Layout& layout);
+
 std::string step_text(const StepReport& report);
 std::string step_json(const StepReport& report);
 

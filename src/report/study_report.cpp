@@ -18,8 +18,13 @@ using study::OverlapCaseResult;
 using study::SizeWindowResult;
 using study::StepResult;
 
+bool has_layout(const StepLabel& l) {
+  return l.layout.dp != l.gpus || l.layout.ep > 1 || l.sync != "ddp";
+}
+
 std::string short_name(const StepLabel& l) {
-  return fmt::format("{} batch {} on {} GPUs of {}", l.model, l.batch, l.gpus, l.system);
+  return fmt::format("{} batch {} on {} GPUs of {}{}", l.model, l.batch, l.gpus, l.system,
+                     has_layout(l) ? fmt::format(", {}{}", l.sync, layout_text(l.layout)) : std::string());
 }
 
 /// The method that gives the shortest step, overlapped; null if none beats sequential.
@@ -40,17 +45,48 @@ std::string case_row(const StepLabel& l, const OverlapCaseResult& c, const std::
                      ms(r.step()), ms(r.exposed), samples_per_s(l, r), c.speedup(r));
 }
 
-std::string case_text(const StepLabel& l, bool heavy, const OverlapCaseResult& c) {
+/// Where layouts are compared: both passes, what compute waits for, and idle stages.
+std::string layout_row(const StepLabel& l, const OverlapCaseResult& c, const std::string& name,
+                       const StepResult& r) {
+  const auto gone = study::repaired(r.slowdown(), c.slowdown());
+  const double shorter = 1 - r.step().in_s() / c.overlap.front().result->step().in_s();
+  return fmt::format(
+      "    {:<12} {:>9.1f} {:>9.1f} {:>9} {:>9.3f} {:>9.3f} {:>10.3f} {:>9.1f} {:>9.3f}x {:>+8.1f} %\n", name,
+      r.forward_slowdown() * 100, r.slowdown() * 100,
+      gone ? fmt::format("{:.0f} %", *gone * 100) : std::string("-"), ms(r.waited), ms(r.bubble),
+      ms(r.step()), samples_per_s(l, r), c.speedup(r), shorter * 100);
+}
+
+std::string layout_rows(const StepLabel& l, const OverlapCaseResult& c) {
   std::string text =
-      fmt::format("  {} [{}]\n    backward alone {:.3f} ms\n", title(l, c.sequential.passes),
-                  heavy ? "communication-heavy" : "compute-heavy", ms(c.sequential.alone.times.backward()));
-  text += fmt::format("    {:<12} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9} {:>10} {:>10}\n", "", "backward",
-                      "slower", "beside", "repaired", "step", "exposed", "samples/s", "vs sequ.");
+      fmt::format("    {:<12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>10} {:>10}\n", "", "forward",
+                  "backward", "repaired", "exposed", "bubble", "step", "samples/s", "vs sequ.", "shorter");
+  text += layout_row(l, c, "sequential", c.sequential);
+  for (const auto& m : c.overlap) {
+    text += m.result ? layout_row(l, c, name_of(m.method), *m.result)
+                     : fmt::format("    {:<12} not on this machine: {}\n", name_of(m.method), m.refused);
+  }
+  return text;
+}
+
+std::string gradient_rows(const StepLabel& l, const OverlapCaseResult& c) {
+  std::string text =
+      fmt::format("    {:<12} {:>10} {:>9} {:>9} {:>9} {:>10} {:>9} {:>10} {:>10}\n", "", "backward",
+                  "slower", "beside", "repaired", "step", "exposed", "samples/s", "vs sequ.");
   text += case_row(l, c, "sequential", c.sequential, false);
   for (const auto& m : c.overlap) {
     text += m.result ? case_row(l, c, name_of(m.method), *m.result, true)
                      : fmt::format("    {:<12} not on this machine: {}\n", name_of(m.method), m.refused);
   }
+  return text;
+}
+
+std::string case_text(const StepLabel& l, bool heavy, bool layouts, const OverlapCaseResult& c) {
+  std::string text =
+      fmt::format("  {}{} [{}]\n    backward alone {:.3f} ms\n", title(l, c.sequential.passes),
+                  layouts ? ", " + l.sync : std::string(), heavy ? "communication-heavy" : "compute-heavy",
+                  ms(c.sequential.alone.times.backward()));
+  text += layouts ? layout_rows(l, c) : gradient_rows(l, c);
   std::vector<study::Method> methods;
   for (const auto& m : c.overlap) methods.push_back(m.method);
   if (const std::string unreal = hypothetical_text(l, methods); !unreal.empty()) text += "  " + unreal;
@@ -141,14 +177,18 @@ std::string study_text(const StudyReport& report) {
     if (report.wall_s) text += fmt::format("  simulated in {:.1f} s\n", *report.wall_s);
     return text;
   }
+  const bool layouts = std::ranges::any_of(report.cases, has_layout);
   for (std::size_t i = 0; i < report.cases.size(); ++i)
-    text += case_text(report.cases[i], report.heavy[i], report.result.cases[i]);
+    text += case_text(report.cases[i], report.heavy[i], layouts, report.result.cases[i]);
   for (std::size_t i = 0; i < report.windows.size(); ++i)
     text += window_text(report.windows[i], report.result.windows[i]);
   if (!report.cases.empty()) text += summary_text(report);
-  text +=
-      "  slower, beside: percent, of all of backward and of the part beside a collective; times in ms\n"
-      "  repaired: the part of the first algorithm's slow-down that is gone\n";
+  text += layouts
+              ? "  forward, backward: percent longer than alone; times in ms; exposed: compute waits for it\n"
+                "  shorter: the step, against that of the first algorithm\n"
+              : "  slower, beside: percent, of all of backward and of the part beside a collective; times in "
+                "ms\n";
+  text += "  repaired: the part of the first algorithm's slow-down that is gone\n";
   if (report.wall_s) text += fmt::format("  simulated in {:.1f} s\n", *report.wall_s);
   return text;
 }
@@ -168,6 +208,7 @@ std::string study_json(const StudyReport& report) {
       row["speedup_vs_sequential"] = rounded(c.speedup(r));
       const auto gone = study::repaired(r.slowdown(), c.slowdown());
       row["repaired"] = gone ? Json(rounded(*gone)) : Json(nullptr);
+      row["shorter_than_first"] = rounded(1 - r.step().in_s() / c.overlap.front().result->step().in_s());
       rows.push_back(std::move(row));
     };
     add("sequential", c.overlap.front().method, c.sequential);

@@ -33,14 +33,16 @@ constexpr std::span<const sim::Named<KernelClass>> names_of(KernelClass) {
   return kKernelClassNames;
 }
 
-enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kInteraction };
+enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kWait, kBubble, kInteraction };
 inline constexpr std::array kCauseNames = {
     sim::Named{Cause::kSm, "sm", "collectives hold SMs"},
     sim::Named{Cause::kHbm, "hbm", "collectives use memory bandwidth"},
     sim::Named{Cause::kL2, "l2", "collectives use the cache and its bandwidth"},
-    sim::Named{Cause::kLink, "link",
-               "always 0: kernels send nothing over links, and one collective follows another"},
+    sim::Named{Cause::kLink, "link", "collectives of several communicators share links and switches"},
     sim::Named{Cause::kSkew, "skew", "collectives wait for late GPUs, and hold what they hold meanwhile"},
+    sim::Named{Cause::kWait, "wait", "compute waits for communication, even if nothing were shared"},
+    sim::Named{Cause::kBubble, "bubble",
+               "stages of a pipeline wait for stages that have nothing to send yet"},
     sim::Named{Cause::kInteraction, "interaction", "what the causes do together, beyond each alone"},
 };
 constexpr std::span<const sim::Named<Cause>> names_of(Cause) {

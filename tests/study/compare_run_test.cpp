@@ -1,12 +1,9 @@
-// Steps side by side, and the causes of a slow-down.
+// Steps side by side.
 #include "study/step/compare_run.h"
 
-#include <rapidcheck/gtest.h>
-
-#include <cmath>
+#include <gtest/gtest.h>
 
 #include "step_help.h"
-#include "study/step/explain_run.h"
 #include "study/step/overlap_study.h"
 
 namespace infold::study {
@@ -54,41 +51,6 @@ TEST(Compare, NothingIsRepairedWhereNothingWasSlower) {
   EXPECT_EQ(repaired(0.01, 0), std::nullopt);
   EXPECT_DOUBLE_EQ(*repaired(0.01, 0.04), 0.75);
   EXPECT_DOUBLE_EQ(*repaired(0.08, 0.04), -1);
-}
-
-RC_GTEST_PROP(ExplainProperty, CausesAddUpToTheWhole, ()) {
-  SmallStep step(*rc::gen::inRange(64, 700), 512);
-  step.job.overlap = *rc::gen::element(true, true, true, false);
-  step.job.core.contention.sm = *rc::gen::element(true, true, false);
-  if (*rc::gen::arbitrary<bool>()) step.job.delays = skewed(4, sim::Time::us(100), 3);
-  const auto e = run(ExplainJob{step.job, 2}, {}).value();
-  double sum = 0;
-  for (const auto& part : e.parts) {
-    sum += part.slowdown;
-    if (part.cause == Cause::kLink) RC_ASSERT(part.slowdown == 0);
-    if (part.cause == Cause::kSkew && step.job.delays.empty()) RC_ASSERT(part.slowdown == 0);
-    if (part.cause == Cause::kSm && !step.job.core.contention.sm) RC_ASSERT(part.slowdown == 0);
-  }
-  RC_ASSERT(std::abs(sum - e.slowdown) < 1e-9);
-  RC_ASSERT(std::abs(e.slowdown - e.result.slowdown()) < 1e-6);
-}
-
-TEST(Explain, SaysItInOneSentence) {
-  ExplainResult e;
-  e.result.communicating_in_backward = sim::Time::us(50);
-  e.result.backward = sim::Time::us(100);
-  e.result.sms = 24;
-  e.slowdown = 0.2;
-  e.parts = {{Cause::kSm, 0.12}, {Cause::kHbm, 0.06}, {Cause::kL2, 0.01}, {Cause::kInteraction, 0.01}};
-  EXPECT_EQ(in_words(e, "ring", 108),
-            "Backward takes 20.0 % longer beside the ring all-reduce, mostly because it holds 24 of 108 SMs "
-            "(12.0 %), and because it takes memory bandwidth (6.0 %).");
-  e.slowdown = 0.001;
-  EXPECT_EQ(in_words(e, "ring", 108),
-            "The ring all-reduce hardly slows backward down (+0.1 %): it runs beside 50.0 % of it.");
-  e.result.communicating_in_backward = {};
-  EXPECT_EQ(in_words(e, "ring", 108),
-            "Nothing is reduced while backward runs, so the ring all-reduce cannot slow it down.");
 }
 
 TEST(OverlapStudy, IsTheSameOnAnyNumberOfThreads) {

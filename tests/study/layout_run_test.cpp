@@ -76,6 +76,7 @@ const Case kCases[] = {
     {.name = "one_forward_one_backward", .layout = {.dp = 0, .pp = 2}},
     {.name = "interleaved", .layout = {.dp = 0, .pp = 2}, .schedule = kInterleaved},
     {.name = "zero_bubble", .layout = {.dp = 0, .pp = 4}, .schedule = kZeroBubble},
+    {.name = "zero1_pp", .sync = kZero1, .layout = {.dp = 0, .pp = 2}},
     {.name = "tp_pp", .layout = {.dp = 0, .tp = 2, .pp = 2}, .sp = true},
 };
 
@@ -223,6 +224,33 @@ TEST(MemoryOverTime, OfThoseThatComeTogetherTheLargestIsKept) {
   }
   EXPECT_EQ(few.levels.back().from, sim::Time::ns(100));
   EXPECT_EQ(thinned(memory, 101).levels.size(), 101U);
+}
+
+TEST(Layout, DataTensorAndPipelineCombineWithZero1) {
+  SmallStep step;
+  step.system = small_system(8, 2);
+  step.prepare_system();
+  step.graph = blocks(false);
+  step.job.gpus = 8;
+  step.job.layout = {.dp = 2, .tp = 2, .pp = 2};
+  step.job.pipeline.micro_batches = 4;
+  step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16, .optimizer = train::Optimizer::kAdam};
+  const StepResult whole = step.result();
+  step.job.sync.kind = kZero1;
+  const StepResult sharded = step.result();
+  EXPECT_LT(sharded.memory.optimizer, whole.memory.optimizer);
+  EXPECT_EQ(sharded.memory.weights, whole.memory.weights);
+  const auto calls = [](const StepResult& r, coll::Collective what) {
+    int sum = 0;
+    for (const CommunicationUse& c : r.communication) {
+      if (c.communicator == "dp" && c.what == what) sum += c.calls;
+    }
+    return sum;
+  };
+  EXPECT_GT(calls(whole, coll::Collective::kAllReduce), 0);
+  EXPECT_EQ(calls(sharded, coll::Collective::kAllReduce), 0);
+  EXPECT_GT(calls(sharded, coll::Collective::kReduceScatter), 0);
+  EXPECT_EQ(calls(sharded, coll::Collective::kReduceScatter), calls(sharded, coll::Collective::kAllGather));
 }
 
 TEST(Layout, SaysWhatCannotBe) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "pipeline_help.h"
+#include "train/strategy/sharding.h"
 #include "work/check.h"
 #include "work/communications.h"
 
@@ -174,6 +175,45 @@ TEST(Pipeline, EveryParameterIsUpdatedOnceOnEveryStageThatHoldsIt) {
         }
       }
       EXPECT_EQ(updated.size(), held);
+    }
+  }
+}
+
+TEST(Pipeline, WithZero1EveryGradientIsScatteredOnceAndEveryWeightGatheredOnce) {
+  for (const PipelineCase& c : pipeline_cases()) {
+    if (c.layout.dp == 1) continue;
+    const SyncSpec sync{.kind = SyncKind::kZero1, .bucket_elements = 20'000};
+    const PipelinePlan plan = plan_pipeline(transformer(8, c.tied), sharded(kRecipe, sync, c.layout), c.spec,
+                                            c.layout.pp, split_of(c.layout, true))
+                                  .value();
+    const PipelineStep step =
+        write_pipeline({.plan = plan, .layout = c.layout, .sync = sync, .overlap = c.overlap});
+    EXPECT_EQ(why(work::check(step.graph)), "") << name_of(c);
+    ASSERT_EQ(step.step_ended.size(), step.graph.scripts.size());
+    for (int stage = 0; stage < c.layout.pp; ++stage) {
+      std::map<int, int> scattered;
+      std::map<int, int> gathered;
+      for (const work::Stream& s : step.graph.scripts[static_cast<std::size_t>(stage)].streams) {
+        for (const work::OpId op : s.ops) {
+          const auto* collective = std::get_if<work::Collective>(&step.graph[op].what);
+          if (collective == nullptr) continue;
+          if (collective->what == coll::Collective::kReduceScatter && !step.graph[op].gradients.empty()) {
+            for (const int p : step.graph[op].gradients) ++scattered[p];
+          }
+          for (const int p : step.graph[op].weights) ++gathered[p];
+        }
+      }
+      std::size_t held = 0;
+      for (int chunk = 0; chunk < c.spec.virtual_stages; ++chunk) {
+        for (const ParameterId p :
+             plan.parts[static_cast<std::size_t>(plan.part_of(stage, chunk))].parameters) {
+          EXPECT_EQ(scattered[p], 1) << name_of(c);
+          EXPECT_EQ(gathered[p], 1) << name_of(c);
+          ++held;
+        }
+      }
+      EXPECT_EQ(scattered.size(), held) << name_of(c);
+      EXPECT_EQ(gathered.size(), held) << name_of(c);
     }
   }
 }

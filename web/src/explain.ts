@@ -13,6 +13,8 @@ const kMeaning: Record<string, string> = {
   l2: "cache",
   link: "links",
   skew: "waiting for late GPUs",
+  wait: "waiting for communication",
+  bubble: "stages that wait for each other",
   interaction: "all of them together",
 };
 

@@ -116,6 +116,7 @@ export interface Step {
   fusion: string;
   optimizer: string;
   sync: string;
+  parallel?: Record<string, number | string>;
   overlap: boolean;
   algo: string;
   engine?: string;

@@ -10,7 +10,13 @@ import {capital, list, percent, roundPercent} from "./format";
 
 const wholePercent = (share: number): string => `${Math.round(share * 100)} %`;
 
-const caseName = (row: Row): string => `${row.model}, batch ${row.batch}, ${row.gpus} GPUs of ${row.system}`;
+/** ", fsdp, tp 2", or nothing where gradients are all that is communicated. */
+function layoutName(row: Row): string {
+  const axes = Object.entries(row.parallel ?? {}).filter(([axis, ranks]) => axis !== "dp" && axis !== "sync" && ranks !== 1);
+  if (axes.length === 0 && row.sync === "ddp") return "";
+  return [row.sync, ...axes.map(([axis, ranks]) => `${axis} ${ranks}`)].map((one) => `, ${one}`).join("");
+}
+const caseName = (row: Row): string => `${row.model}, batch ${row.batch}, ${row.gpus} GPUs of ${row.system}${layoutName(row)}`;
 const span = (values: number[], show: (v: number) => string): string => {
   const [low, high] = [show(Math.min(...values)), show(Math.max(...values))];
   return low === high ? low : `${low.replace(/ %$/, "")} to ${high}`;

@@ -64,7 +64,7 @@ int run_beside(const KernelArguments& args, const study::SystemPtr& system, stud
                report::KernelReport& report) {
   auto collective = collective_of(args, system);
   if (!collective) return failure(collective.error());
-  const auto contention = understand_contention(args.without);
+  const auto contention = understand_contention(args.without, /*several_collectives=*/false);
   if (!contention) return failure(contention.error());
   kernel.sms_reserved = 0;
   const study::BesideJob job{.kernel = kernel,

@@ -16,6 +16,7 @@
 #include "cli/stopwatch.h"
 #include "cli/trace_file.h"
 #include "report/compare_report.h"
+#include "report/explain_report.h"
 #include "study/step/compare_run.h"
 #include "study/step/explain_run.h"
 

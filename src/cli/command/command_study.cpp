@@ -69,6 +69,13 @@ sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loa
   one.step.gpus = c.gpus > 0 ? c.gpus : system->machine.gpus;
   one.step.graph = &loaded.graphs.back();
   one.step.recipe = c.recipe;
+  auto layout = train::fill(c.layout, one.step.gpus);
+  if (!layout) return sim::fail(fmt::format("{}: {}: {}", args.study, c.model, layout.error().message));
+  one.step.layout = *layout;
+  one.step.sequence_parallel = c.sequence_parallel && c.layout.tp > 1;
+  one.step.sync = c.sync;
+  one.step.pipeline = c.pipeline;
+  one.step.fold = c.fold;
   one.heavy = c.heavy;
   one.explain = c.explain;
   report.cases.push_back(report::label_of(one.step, model->name));

@@ -175,7 +175,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
   c.add_flag("--no-timing", a.no_timing, "leave out the simulator's own speed: the same bytes on every run");
 }
 
-sim::Result<gpu::Contention> understand_contention(const std::string& without) {
+sim::Result<gpu::Contention> understand_contention(const std::string& without, bool several_collectives) {
   gpu::Contention shared;
   if (without.empty()) return shared;
   const std::vector<std::pair<std::string_view, bool*>> known = {
@@ -194,7 +194,7 @@ sim::Result<gpu::Contention> understand_contention(const std::string& without) {
                                    config::did_you_mean(name, names), fmt::join(names, ", ")));
     }
   }
-  if (shared.sm && shared.l2 && shared.hbm) {
+  if (!several_collectives && shared.sm && shared.l2 && shared.hbm) {
     return sim::fail(
         "--without: 'link' alone has no effect: kernels send nothing over links, so nothing shares them");
   }

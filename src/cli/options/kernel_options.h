@@ -67,8 +67,9 @@ struct KernelOptions {
   gpu::Precision precision = gpu::Precision::kFp16;
   std::vector<std::pair<std::string, std::string>> shape;  ///< for the report
 };
-/// What is not shared, from a list such as "sm,hbm", or an error.
-sim::Result<gpu::Contention> understand_contention(const std::string& without);
+/// What is not shared, from a list such as "sm,hbm", or an error. `several_collectives`: these may be at work
+/// at the same time, and share links.
+sim::Result<gpu::Contention> understand_contention(const std::string& without, bool several_collectives);
 
 /// The options as understood, or an error of one line.
 sim::Result<KernelOptions> understand(const KernelArguments& args);

@@ -142,7 +142,7 @@ sim::Status pick_recipe(const TrainArguments& a, train::Recipe& recipe) {
 }
 
 sim::Status pick_sharing(const TrainArguments& a, gpu::CoreOptions& core) {
-  auto contention = understand_contention(a.without);
+  auto contention = understand_contention(a.without, /*several_collectives=*/true);
   if (!contention) return sim::fail_as(std::move(contention));
   core.contention = *contention;
   core.reserved_sms = a.sms_reserved;
@@ -219,7 +219,8 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--sms-reserved", a.sms_reserved, "SMs that compute must leave to collectives")
       ->check(CLI::Range(0, 4096));
   c.add_option("--without", a.without,
-               "give compute and collectives their own of sm, l2, hbm or link, e.g. sm,hbm");
+               "give compute and collectives their own of sm, l2 or hbm, e.g. sm,hbm; link: communicators "
+               "their own links");
   c.add_option("--skew", a.skew, "each GPU begins the step late by a random time up to this, e.g. 200us");
   c.add_option("--seed", a.seed, "seed of --skew")->capture_default_str()->check(valid_seed);
   c.add_option(

@@ -14,7 +14,7 @@ gpu::CopyPipeline*& AceExecutor::path(int rank, int channel) {
 gpu::DataPath& AceExecutor::take_path(int rank, int channel) {
   const Tuning& tuning = context().program.tuning;
   path(rank, channel) = &context().gpu(rank).take_accelerator_path(
-      tuning.in_flight_per_thread * tuning.threads, context().machine.options().burst);
+      tuning.in_flight_per_thread * tuning.threads, context().machine.options().burst, context().network());
   return *path(rank, channel);
 }
 

@@ -18,6 +18,7 @@ gpu::DataPath& DmaExecutor::take_path(int rank, int channel) {
       context().stream * static_cast<std::size_t>(program.channels) + static_cast<std::size_t>(channel);
   const gpu::DmaPath::Setup setup{.first_engine = static_cast<std::size_t>(channel),
                                   .gpus = context().machine.gpus(),
+                                  .network = context().network(),
                                   .stream = gpu.adding_stream(stream),
                                   .workgroups = tuning.add_workgroups,
                                   .threads = tuning.threads,

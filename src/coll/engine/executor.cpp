@@ -12,6 +12,10 @@
 
 namespace infold::coll {
 
+int ExecutorContext::network() const {
+  return static_cast<int>(stream) % machine.network().traits().networks;
+}
+
 void ExecutorContext::enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const {
   gpu::Launch launch;
   launch.work = &work;

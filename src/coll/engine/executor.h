@@ -39,6 +39,8 @@ struct ExecutorContext {
   std::size_t stream = 0;                       ///< which of the communication streams of its GPUs
   std::function<void(int rank)> rank_finished;  ///< to be called once per rank, when it is through
 
+  /// Where every communicator has a network of its own: which one this is.
+  int network() const;
   gpu::Gpu& gpu(int rank) const { return machine.gpu(gpus[static_cast<std::size_t>(rank)]); }
   /// Puts work that takes no SM on a rank's stream; an engine does it, from begin to engine_done.
   void enqueue_on_engine(int rank, gpu::Work& work, sim::Time at) const;

@@ -18,7 +18,7 @@ void SmExecutor::workgroup_started(int rank, int channel) {
   const Tuning& tuning = context_.program.tuning;
   const sim::Bytes window = tuning.in_flight_per_thread * tuning.threads;
   const std::size_t index = connection_set_.index_of(rank, channel);
-  pipelines_[index] = &context_.gpu(rank).take_workgroup(window, machine.options().burst);
+  pipelines_[index] = &context_.gpu(rank).take_workgroup(window, machine.options().burst, context_.network());
   machine.events().schedule(machine.events().now() + machine.spec().gpu.launch, sim::Priority::kWork, *this,
                             static_cast<std::uint32_t>(index));
 }

@@ -247,7 +247,7 @@ void NvlsWorkgroup::tell_reduced() {
   ++told_reduced_;
   for (const NvlsWorkgroup* other : others_)
     gpu_.signal(other->reduced_flag(setup_.rank), other->gpu_.id(),
-                static_cast<std::uint32_t>(setup_.channel));
+                net::Fabric::through(context_.network(), static_cast<std::uint32_t>(setup_.channel)));
 }
 
 void NvlsWorkgroup::task_issued() {

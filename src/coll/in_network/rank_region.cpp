@@ -47,6 +47,7 @@ inc::RegionPlan region_plan(const Step& step, const ExecutorContext& context, si
   plan.result_to = step.who == NetWho::kAll ? inc::ResultTo::kAll : inc::ResultTo::kHome;
   if (step.who == NetWho::kRoot) plan.root = program.root;
   plan.job = static_cast<int>(context.stream);
+  plan.network = context.network();
   return plan;
 }
 

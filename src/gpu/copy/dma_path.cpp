@@ -13,7 +13,9 @@ constexpr std::int64_t kLeastShare = 8192;
 }  // namespace
 
 DmaPath::DmaPath(Gpu& gpu, const Setup& setup)
-    : gpu_(gpu), setup_(setup), sender_(gpu.copy_engine(setup.first_engine, setup.burst).sender()) {}
+    : gpu_(gpu),
+      setup_(setup),
+      sender_(gpu.copy_engine(setup.first_engine, setup.burst, setup.network).sender()) {}
 
 void DmaPath::start(const Move& move, std::span<const Move> copies) {
   current_ = slices_.take();
@@ -63,7 +65,7 @@ void DmaPath::add_up() {
 
 void DmaPath::start(int workgroup, int sm) {
   Adder& adder = adders_[static_cast<std::size_t>(workgroup)];
-  adder.pipeline = &gpu_.take_workgroup(setup_.window, setup_.burst);
+  adder.pipeline = &gpu_.take_workgroup(setup_.window, setup_.burst, setup_.network);
   adder.sm = sm;
   sim::EventQueue& events = gpu_.core().events();
   events.schedule(events.now() + gpu_.spec().sm.workgroup_start, sim::Priority::kWork, *this,
@@ -121,7 +123,7 @@ void DmaPath::copy_on(const Place& from, bool keep) {
     move.sources[0] = from;
     move.client = this;
     move.cookie = parts_.take({kind, index, target, 0});
-    gpu_.copy_engine(engine, setup_.burst).copy(move);
+    gpu_.copy_engine(engine, setup_.burst, setup_.network).copy(move);
   };
   for (std::uint32_t t = 0; t < targets; ++t) {
     Move move = slice.targets[t];

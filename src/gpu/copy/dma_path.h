@@ -20,6 +20,7 @@ class DmaPath final : public DataPath, public MoveClient, public Work, public si
     std::size_t first_engine =
         0;                ///< the first engine; copies to other GPUs are assigned in turn from this one on
     int gpus = 1;         ///< of the machine
+    int network = 0;      ///< which its copies take, where there are several
     StreamId stream = 0;  ///< of its adding kernels
     int workgroups = 8;   ///< of such a kernel, at most
     int threads = 512;    ///< of such a workgroup

@@ -104,7 +104,7 @@ void SwitchPort::send(net::PacketKind kind, inc::RegionId id, std::uint32_t offs
   p.set_source(gpu_);
   p.set_spread(units_.regions().way(id, offset));
   p.set_values(values);
-  fabric_.send_to_unit(p, sender);
+  fabric_.send_to_unit(p, net::Fabric::through(region(id).plan.network, sender));
 }
 
 void SwitchPort::send_own(net::PacketKind kind, inc::RegionId id, std::uint32_t offset, std::uint16_t payload,
@@ -155,7 +155,8 @@ sim::Time SwitchPort::receive(const net::Packet& packet) {
 void SwitchPort::acknowledge(const net::Packet& packet) {
   net::Packet ack = net::Packet::unit_ack(packet);
   ack.set_source(gpu_);
-  fabric_.send_to_unit(ack, kAnswers);
+  const int network = region(inc::Tag::of(packet.flow()).region).plan.network;
+  fabric_.send_to_unit(ack, net::Fabric::through(network, kAnswers));
 }
 
 void SwitchPort::take_in(const net::Packet& packet) {

@@ -1,13 +1,13 @@
-// Simulates the step without each cause, and sums up the outcome in a sentence.
+// Simulates the step without each cause, and without all of them.
 #include "study/step/explain_run.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "study/step/many_steps.h"
+#include "study/step/planned_step.h"
 
 namespace infold::study {
 
@@ -28,47 +28,101 @@ bool take_away(Cause cause, StepJob& step) {
       return std::exchange(shared.hbm, false);
     case Cause::kL2:
       return std::exchange(shared.l2, false);
+    case Cause::kLink:
+      return std::exchange(shared.link, false);
     case Cause::kSkew:
       return !std::exchange(step.delays, {}).empty();
-    case Cause::kLink:
+    case Cause::kWait:
+    case Cause::kBubble:
     case Cause::kInteraction:
       return false;
   }
   return false;
 }
 
-std::string because(Cause cause, const ExplainResult& e, int sms) {
-  switch (cause) {
-    case Cause::kSm:
-      return fmt::format("it holds {} of {} SMs", e.result.sms, sms);
-    case Cause::kHbm:
-      return "it takes memory bandwidth";
-    case Cause::kL2:
-      return "it takes room and bandwidth in the L2 cache";
-    case Cause::kSkew:
-      return "it waits for late GPUs while it holds its SMs";
-    case Cause::kLink:
-      return "it fills the links";
-    case Cause::kInteraction:
-      return "these shortages meet, none of which explains it alone";
+/// The results that causes are read from.
+struct Runs {
+  std::vector<StepResult> results;
+  std::vector<std::size_t> without;  ///< by cause: the result without it; 0 if there is nothing to remove
+  std::size_t ideal = 0;             ///< the result without all of them
+
+  /// What a quantity loses to each cause. `bubble`: the part of what is left without any that is bubble.
+  Causes causes_of(const std::function<double(const StepResult&)>& slowdown,
+                   const std::function<double(const StepResult&)>& bubble) const {
+    Causes all;
+    all.slowdown = in_millionths(slowdown(results.front()));
+    const double left = in_millionths(slowdown(results[ideal]));
+    const double idle = in_millionths(std::clamp(bubble(results[ideal]), 0.0, std::max(left, 0.0)));
+    double explained = 0;
+    for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
+      const Cause cause = kCauseNames[c].value;
+      double part = in_millionths(all.slowdown - in_millionths(slowdown(results[without[c]])));
+      if (cause == Cause::kWait) part = in_millionths(left - idle);
+      if (cause == Cause::kBubble) part = idle;
+      if (cause == Cause::kInteraction) part = in_millionths(all.slowdown - explained);
+      explained += part;
+      all.parts.push_back({cause, part});
+    }
+    return all;
   }
-  return {};
+};
+
+sim::Result<Runs> simulate(const ExplainJob& job, const KeepGoing& keep_going) {
+  Runs runs;
+  std::vector<StepJob> jobs = {job.step};
+  // GPUs that start late do not all do the same, so a step that is compared with them must be simulated
+  // without folding, too.
+  if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
+  auto layout = train::fill(job.step.layout, job.step.gpus);
+  if (!layout) return sim::fail_as(std::move(layout));
+  jobs.front().layout = *layout;
+  const auto planned = plan_step(jobs.front());
+  if (!planned) return sim::fail(planned.error());
+  // Without links to share, their removal changes nothing.
+  const bool links = used_communicators(planned->graph) > 1;
+  runs.without.resize(kCauseNames.size());
+  StepJob ideal = jobs.front();
+  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
+    const Cause cause = kCauseNames[c].value;
+    StepJob step = jobs.front();
+    if ((cause == Cause::kLink && !links) || !take_away(cause, step)) continue;
+    take_away(cause, ideal);
+    runs.without[c] = jobs.size();
+    jobs.push_back(std::move(step));
+  }
+  if (jobs.size() > 2) {
+    runs.ideal = jobs.size();
+    jobs.push_back(std::move(ideal));
+  } else {
+    runs.ideal = jobs.size() - 1;  // there is one cause at most
+  }
+  for (sim::Result<StepResult>& o : run_all(jobs, job.threads, keep_going)) {
+    if (!o) return sim::fail_as(std::move(o));
+    runs.results.push_back(std::move(*o));
+  }
+  return runs;
 }
 
-std::string percent(double v) {
-  return fmt::format("{:.1f} %", v * 100);
+double slowdown_of(const StepResult& r, KernelClass what) {
+  const auto use = std::ranges::find(r.kernels, what, &KernelUse::what);
+  return use == r.kernels.end() ? 0 : use->slowdown();
 }
 
 }  // namespace
 
 std::optional<StepJob> without(Cause cause, StepJob step) {
+  // Where one communicator is at work, no links are shared.
+  if (cause == Cause::kLink) {
+    const auto planned = plan_step(step);
+    if (!planned || used_communicators(planned->graph) < 2) return std::nullopt;
+  }
   if (!take_away(cause, step)) return std::nullopt;
   return step;
 }
 
-std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::optional<double>> left) {
+std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<double>> left) {
   const double whole = in_millionths(slowdown);
-  std::vector<ExplainResult::Part> parts;
+  std::vector<CausePart> parts;
   double explained = 0;
   for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
     const Cause cause = kCauseNames[c].value;
@@ -85,53 +139,26 @@ std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::
 }
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going) {
-  std::vector<StepJob> jobs = {job.step};
-  // GPUs that start late do not all do the same, so a step that is compared with them must be simulated
-  // without folding, too.
-  if (!job.step.delays.empty()) jobs.front().fold = Fold::kOff;
-  std::vector<std::size_t> job_of(
-      kCauseNames.size());  // the job of each cause; 0 if there is nothing to remove
-  for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
-    std::optional<StepJob> step = without(kCauseNames[c].value, jobs.front());
-    if (!step) continue;
-    job_of[c] = jobs.size();
-    jobs.push_back(std::move(*step));
+  auto simulated = simulate(job, keep_going);
+  if (!simulated) return sim::fail_as(std::move(simulated));
+  Runs& runs = *simulated;
+  const auto none = [](const StepResult&) { return 0.0; };
+  ExplainResult e;
+  e.step = runs.causes_of([](const StepResult& r) { return r.step().in_s() / r.step_alone().in_s() - 1; },
+                          [](const StepResult& r) { return r.bubble.in_s() / r.step_alone().in_s(); });
+  e.forward = runs.causes_of(std::mem_fn(&StepResult::forward_slowdown), none);
+  e.backward = runs.causes_of(std::mem_fn(&StepResult::slowdown), none);
+  for (const KernelUse& k : runs.results.front().kernels) {
+    Causes causes = runs.causes_of([&](const StepResult& r) { return slowdown_of(r, k.what); }, none);
+    // A kernel does not wait once it has begun: what is left without sharing is an effect of when it ran.
+    std::erase_if(causes.parts, [&](const CausePart& p) { return p.cause == Cause::kBubble; });
+    const auto wait = std::ranges::find(causes.parts, Cause::kWait, &CausePart::cause);
+    causes.parts.back().slowdown = in_millionths(causes.parts.back().slowdown + wait->slowdown);
+    causes.parts.erase(wait);
+    e.kernels.push_back({k.what, std::move(causes)});
   }
-  std::vector<sim::Result<StepResult>> outcomes = run_all(jobs, job.threads, keep_going);
-  for (sim::Result<StepResult>& o : outcomes) {
-    if (!o) return sim::fail_as(std::move(o));
-  }
-  std::vector<std::optional<double>> left(kCauseNames.size());
-  for (std::size_t c = 0; c < left.size(); ++c) {
-    if (job_of[c] > 0) left[c] = outcomes[job_of[c]]->slowdown();
-  }
-  ExplainResult result;
-  result.slowdown = in_millionths(outcomes[0]->slowdown());
-  result.parts = parts_of(outcomes[0]->slowdown(), left);
-  result.result = std::move(*outcomes[0]);
-  return result;
-}
-
-std::string in_words(const ExplainResult& e, const std::string& collective, int sms) {
-  constexpr double kHardly = 0.005;
-  if (e.result.communicating_in_backward == sim::Time{})
-    return fmt::format("Nothing is reduced while backward runs, so the {} all-reduce cannot slow it down.",
-                       collective);
-  if (e.slowdown < kHardly) {
-    return fmt::format("The {} all-reduce hardly slows backward down ({:+.1f} %): it runs beside {} of it.",
-                       collective, e.slowdown * 100,
-                       percent(e.result.communicating_in_backward.in_s() / e.result.backward.in_s()));
-  }
-  std::vector<ExplainResult::Part> parts = e.parts;
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
-  constexpr double kWorthNaming = 0.2;  // share of the whole
-  std::string text = fmt::format("Backward takes {} longer beside the {} all-reduce, mostly because {} ({})",
-                                 percent(e.slowdown), collective, because(parts[0].cause, e, sms),
-                                 percent(parts[0].slowdown));
-  for (std::size_t i = 1; i < parts.size() && parts[i].slowdown >= kWorthNaming * e.slowdown; ++i)
-    text += fmt::format(", and because {} ({})", because(parts[i].cause, e, sms), percent(parts[i].slowdown));
-  return text + ".";
+  e.result = std::move(runs.results.front());
+  return e;
 }
 
 }  // namespace infold::study

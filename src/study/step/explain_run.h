@@ -1,14 +1,14 @@
-// Why backward is slower beside communication: the same step again, each time with one kind of sharing off.
+// Why a step is slower than its kernels alone: the same step again, each time with one kind of sharing off.
 //
-// A cause is what the slow-down shrinks by when it alone is removed. Without one cause another may become the
-// bottleneck, so causes need not add up to the whole; what is missing (or too much) is their interaction.
+// A cause is what a slow-down shrinks by when it alone is removed. What is left when nothing is shared is
+// waiting. Without one cause another may become the bottleneck, so causes need not add up to the whole; what
+// is missing (or too much) is their interaction.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "sim/result.h"
@@ -17,14 +17,31 @@
 
 namespace infold::study {
 
+struct CausePart {
+  Cause cause = Cause::kSm;
+  double slowdown = 0;
+};
+/// A slow-down against the same without communication, in steps of a millionth, and its causes, which add up
+/// to it.
+struct Causes {
+  double slowdown = 0;
+  std::vector<CausePart> parts;
+};
+
+/// Why the kernels of one class ran slower. Nothing of this is waiting.
+struct KernelCauses {
+  KernelClass what = KernelClass::kProduct;
+  Causes causes;
+};
+
 struct ExplainResult {
-  struct Part {
-    Cause cause = Cause::kSm;
-    double slowdown = 0;
-  };
-  StepResult result;        ///< with everything as it is
-  double slowdown = 0;      ///< the slow-down of backward, in steps of a millionth
-  std::vector<Part> parts;  ///< one per cause; they add up to the slow-down
+  StepResult result;  ///< with everything as it is
+  Causes step;
+  Causes forward;  ///< of the last pass, as backward
+  Causes backward;
+  std::vector<KernelCauses> kernels;  ///< by class, as in `result`
+  /// Whether several communicators are at work, so that links can be shared; without it the cause is 0.
+  bool links_are_shared() const { return result.communicators > 1; }
 };
 
 struct ExplainJob {
@@ -36,11 +53,8 @@ struct ExplainJob {
 std::optional<StepJob> without(Cause cause, StepJob step);
 /// What each cause contributes to a slow-down. `left` has, by cause, what is left of it without that cause;
 /// nothing where there was nothing to remove.
-std::vector<ExplainResult::Part> parts_of(double slowdown, std::span<const std::optional<double>> left);
+std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<double>> left);
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
-
-/// The outcome in words. `collective` names the algorithm, `sms` is the number of SMs of the GPU.
-std::string in_words(const ExplainResult& explained, const std::string& collective, int sms);
 
 }  // namespace infold::study

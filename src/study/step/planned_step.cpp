@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "study/step/step_programs.h"
@@ -26,9 +27,11 @@ bool copies(const work::Graph& graph) {
 }
 
 sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& split) {
-  if (job.sync.kind != train::SyncKind::kDdp)
-    return sim::fail("a pipeline reduces the gradients of its stages in buckets: --pp goes with --sync ddp");
-  auto plan = train::plan_pipeline(*job.graph, job.recipe, job.pipeline, job.layout.pp, split);
+  if (job.sync.kind != train::SyncKind::kDdp && job.sync.kind != train::SyncKind::kZero1)
+    return sim::fail(
+        "a pipeline adds up the gradients of its micro-batches: --pp goes with --sync ddp or zero1");
+  auto plan = train::plan_pipeline(*job.graph, train::sharded(job.recipe, job.sync, job.layout),
+                                         job.pipeline, job.layout.pp, split);
   if (!plan) return sim::fail(plan.error());
   train::PipelineStep step =
       train::write_pipeline({.plan = *plan, .layout = job.layout, .sync = job.sync, .overlap = job.overlap});
@@ -63,6 +66,7 @@ sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& s
   }
   planned.graph = std::move(step.graph);
   planned.backward_ended = std::move(step.backward_ended);
+  planned.step_ended = std::move(step.step_ended);
   planned.passes = std::move(step.passes);
   planned.gradient_bytes = plan->plans.front().recipe.gradient_bytes();
   planned.pipeline = *std::move(plan);
@@ -87,7 +91,7 @@ sim::Result<PlannedStep> plan_one_script(const StepJob& job, const train::Split&
   planned.graph = std::move(step.graph);
   planned.backward_ended = {step.backward_ended};
   planned.pass_ended = step.pass_ended;
-  planned.step_ended = step.step_ended;
+  if (step.step_ended) planned.step_ended = {*step.step_ended};
   planned.gradient_bytes = plan->recipe.gradient_bytes();
   planned.plan = *std::move(plan);
   return planned;
@@ -106,6 +110,14 @@ sim::Result<PlannedStep> plan_step(const StepJob& job) {
   if (!planned) return planned;
   if (auto ok = work::check(planned->graph); !ok) return sim::fail_as(std::move(ok));
   return planned;
+}
+
+int used_communicators(const work::Graph& graph) {
+  std::set<work::CommunicatorId> used;
+  for (const work::Operation& op : graph.operations) {
+    if (const work::CommunicatorId c = work::communicator_of(op); c >= 0) used.insert(c);
+  }
+  return static_cast<int>(used.size());
 }
 
 sim::Bytes ring_bytes(const work::Graph& graph) {

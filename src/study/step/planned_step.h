@@ -24,8 +24,9 @@ struct PlannedStep {
   /// A marker: the pass is over with all its communication, and a pass before it would be like this one.
   /// None: passes before the last only compute.
   std::optional<work::OpId> pass_ended = {};
-  /// A marker: the step is over, with communication behind the update. None: it is over with the update.
-  std::optional<work::OpId> step_ended = {};
+  /// By script, a marker: the step is over, with communication behind the update. Empty: it is over with the
+  /// update.
+  std::vector<work::OpId> step_ended = {};
   train::MemoryNeed memory;                            ///< of the rank that needs most
   std::vector<train::MemoryNeed> needs = {};           ///< by script
   std::vector<train::MemoryCurve> memory_curves = {};  ///< the same
@@ -36,6 +37,9 @@ struct PlannedStep {
 
 /// Refuses a layout, a strategy or a schedule that the model cannot have.
 sim::Result<PlannedStep> plan_step(const StepJob& job);
+
+/// How many communicators have something to do.
+int used_communicators(const work::Graph& graph);
 
 /// Bytes that all ranks send if every collective is a ring: what a step costs to simulate, about.
 sim::Bytes ring_bytes(const work::Graph& graph);

@@ -8,6 +8,7 @@
 
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "study/step/fitting_layouts.h"
 #include "study/step/planned_step.h"
 #include "study/step/step_programs.h"
 #include "study/step/step_trace.h"
@@ -64,6 +65,11 @@ gpu::CoreOptions options_of(const StepJob& job) {
   return core;
 }
 
+/// Where links are not shared every communicator has a network of its own.
+int networks_of(const StepJob& job, const work::Graph& graph) {
+  return job.core.contention.link ? 1 : std::max(1, static_cast<int>(std::ssize(graph.communicators)));
+}
+
 /// The number of packets over links that a ring would take, acknowledgements included.
 std::int64_t packet_hops_of(const StepJob& job, sim::Bytes bytes) {
   const net::FabricSpec& fabric = job.system->machine.fabric;
@@ -97,6 +103,15 @@ sim::Bytes bytes_to_send(const work::Graph& graph, const StepPrograms& programs,
   for (const PlannedCommunication& c : communications_of(graph))
     sum += bytes_sent(programs.at(c.op, c.bytes, c.members).program);
   return sum;
+}
+
+/// Giving collectives their own links must change something, unless it is asked for beside other things.
+sim::Status check_links(const StepJob& job, int communicators) {
+  const gpu::Contention& c = job.core.contention;
+  if (c.link || communicators > 1 || !c.sm || !c.l2 || !c.hbm) return {};
+  return sim::fail(
+      "--without link: kernels send nothing over links, and the collectives of one communicator follow each "
+      "other, so nothing shares links here");
 }
 
 /// Whether compute is not disturbed by collectives. If compute shares nothing, it never is; if collectives
@@ -181,7 +196,10 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
     backward_ended = sim::max(backward_ended, t.backward_ended);
     optimizer_began = sim::max(optimizer_began, t.optimizer_began);
     r.end = sim::max(r.end, t.optimizer_ended);
-    if (step.step_ended) r.end = sim::max(r.end, runtime.times(g, *step.step_ended).end);
+    if (!step.step_ended.empty()) {
+      const auto script = static_cast<std::size_t>(step.graph.script_of[static_cast<std::size_t>(g)]);
+      r.end = sim::max(r.end, runtime.times(g, step.step_ended[script]).end);
+    }
     if (step.pass_ended)
       r.pass = sim::max(r.pass.value_or(sim::Time{}), runtime.times(g, *step.pass_ended).end);
     if (t.backward() <= times.backward()) continue;
@@ -204,14 +222,15 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
     r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
     r.sms = std::max(r.sms, runtime.program(slowest, op).sms());
   }
-  const Waits waits = waits_of(runtime, slowest, r.end);
+  r.together = together(runtime, slowest);
+  const Waits waits = waits_of(runtime, slowest, step.phases, r.end);
   r.waited = waits.exposed();
   r.communication = communication_use(runtime, programs, slowest, waits);
   for (CommunicationUse& c : r.communication) c.ranks *= folded;
   r.kernels = kernel_use(runtime, slowest, r.alone.kernels);
   r.history = step_history(runtime, step, slowest, job.trace.has_value());
   sim::Time bubbles;
-  for (int g = 0; g < job.gpus; ++g) bubbles += waits_of(runtime, g, r.end).stages;
+  for (int g = 0; g < job.gpus; ++g) bubbles += waits_of(runtime, g, step.phases, r.end).stages;
   r.bubble = bubbles / job.gpus;
   const gpu::Gpu& gpu = machine.gpu(slowest);
   r.traffic = gpu.memory().traffic();
@@ -238,7 +257,11 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   StepResult result;
   result.passes = job.recipe.accumulate;
   result.memory = step.memory;
-  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.recipe, job.ignore_memory); !fits)
+  result.communicators = used_communicators(step.graph);
+  if (auto checked = check_links(job, result.communicators); !checked)
+    return sim::fail_as(std::move(checked));
+  const auto what_fits = [&] { return in_words(fitting_layouts(asked), asked.gpus); };
+  if (auto fits = check_memory(job.system->machine.gpu, result.memory, job.ignore_memory, what_fits); !fits)
     return sim::fail_as(std::move(fits));
 
   const CollectiveJob collective{
@@ -281,7 +304,8 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   gpu::Machine machine(job.system->plan(), {.burst = result.burst,
                                             .functional = false,
                                             .in_network = in_network(job.method),
-                                            .core = options_of(job)});
+                                            .core = options_of(job),
+                                            .networks = networks_of(job, step.graph)});
   work::Runtime runtime(step.graph, machine,
                         {.programs = program_of,
                          .delays = job.delays,

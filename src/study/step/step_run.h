@@ -76,6 +76,8 @@ struct StepResult {
   AloneResult alone;
   sim::Time communicating;              ///< time in which a collective was on that GPU
   sim::Time communicating_in_backward;  ///< the part of it in which backward ran
+  sim::Time together;                   ///< time in which collectives of several communicators were on it
+  int communicators = 0;                ///< that collectives of the step use
   std::vector<BucketResult> buckets;
   std::vector<CommunicationUse> communication;  ///< of that GPU, as are the next three
   std::vector<KernelUse> kernels;
@@ -98,11 +100,16 @@ struct StepResult {
   std::optional<sim::TraceRecorder> trace;  ///< if the job asks for one
   StepHistory history;                      ///< of that GPU; in full where the job has a trace
 
+  double forward_slowdown() const { return forward.in_s() / alone.times.forward().in_s() - 1; }
   double slowdown() const { return backward.in_s() / alone.times.backward().in_s() - 1; }
   /// The same, counted only while a collective ran beside backward; 0 if none did.
   double slowdown_beside() const;
   /// All passes, forward and backward, but the last.
   sim::Time passes_before() const { return pass.value_or(alone.times.backward_ended) * (passes - 1); }
+  /// All passes and the update of a GPU that does not communicate.
+  sim::Time step_alone() const {
+    return alone.times.backward_ended * (passes - 1) + alone.times.optimizer_ended;
+  }
   /// Forward and backward of all passes.
   sim::Time all_forward() const { return forward + (pass ? forward : alone.times.forward()) * (passes - 1); }
   sim::Time all_backward() const {

@@ -39,14 +39,51 @@ KernelClass class_of(const work::Operation& op) {
   return KernelClass::kStreaming;
 }
 
+/// A stretch of time.
+struct Stretch {
+  sim::Time begin;
+  sim::Time end;
+};
+
+/// When at least so many communications were under way on a rank: in order of time, apart from each other.
+std::vector<Stretch> spans_with(const work::Runtime& runtime, int rank, int least) {
+  std::vector<std::pair<sim::Time, int>> changes;
+  for (const OpId op : runtime.communications(rank)) {
+    const work::Runtime::Times t = runtime.times(rank, op);
+    if (!t.over() || t.end <= t.start) continue;
+    changes.emplace_back(t.start, 1);
+    changes.emplace_back(t.end, -1);
+  }
+  std::ranges::sort(changes);
+  std::vector<Stretch> spans;
+  int under_way = 0;
+  for (const auto& [at, by] : changes) {
+    const bool before = under_way >= least;
+    under_way += by;
+    if (!before && under_way >= least) spans.push_back({at, at});
+    if (before && under_way < least) spans.back().end = at;
+  }
+  return spans;
+}
+
+/// The part of [begin, end) that lies in one of the spans.
+sim::Time covered(const std::vector<Stretch>& spans, sim::Time begin, sim::Time end) {
+  sim::Time sum;
+  auto s = std::ranges::upper_bound(spans, begin, {}, &Stretch::end);
+  for (; s != spans.end() && s->begin < end; ++s) sum += sim::min(s->end, end) - sim::max(s->begin, begin);
+  return sum;
+}
+
 /// Adds up what a stream of compute waited for, from `now` on.
 class Idle {
  public:
   Idle(const work::Runtime& runtime, int rank, Waits& waits)
       : runtime_(runtime), rank_(rank), waits_(waits) {}
 
-  /// Compute had nothing to do from `now` on until the last of these had ended, or until `limit`.
-  void wait(std::vector<OpId> communication, sim::Time now, sim::Time limit) {
+  /// Compute had nothing to do from `now` on until the last of these had ended, or until `limit`. `phase`:
+  /// that of the kernel that waited.
+  void wait(std::vector<OpId> communication, sim::Time now, sim::Time limit,
+            std::optional<train::Phase> phase) {
     const auto end_of = [&](OpId op) { return runtime_.times(rank_, op).end; };
     std::ranges::sort(communication, {}, [&](OpId op) { return std::pair{end_of(op), op}; });
     for (const OpId op : communication) {
@@ -57,7 +94,10 @@ class Idle {
         waits_.stages += sent - now;
         now = sent;
       }
-      waits_.by_op[static_cast<std::size_t>(op)] += end - now;
+      const auto i = static_cast<std::size_t>(op);
+      waits_.by_op[i] += end - now;
+      if (phase == train::Phase::kForward) waits_.by_op_in_forward[i] += end - now;
+      if (phase == train::Phase::kBackward) waits_.by_op_in_backward[i] += end - now;
       now = end;
     }
   }
@@ -70,16 +110,24 @@ class Idle {
 
 }  // namespace
 
+double KernelUse::slowdown_beside() const {
+  const double more = beside.in_s() - alone.in_s();
+  const double without = overlapped.in_s() - more;
+  return without > 0 ? more / without : 0;
+}
+
 sim::Time Waits::exposed() const {
   sim::Time sum;
   for (const sim::Time t : by_op) sum += t;
   return sum;
 }
 
-Waits waits_of(const work::Runtime& runtime, int rank, sim::Time end) {
+Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::optional<train::Phase>> phases,
+               sim::Time end) {
   const work::Graph& graph = runtime.graph();
   Waits waits;
-  waits.by_op.resize(graph.operations.size());
+  for (auto* times : {&waits.by_op, &waits.by_op_in_forward, &waits.by_op_in_backward})
+    times->resize(graph.operations.size());
   Idle idle(runtime, rank, waits);
   std::vector<bool> in_compute(graph.operations.size());
   for (const work::Stream& stream : graph.script(rank).streams) {
@@ -88,12 +136,15 @@ Waits waits_of(const work::Runtime& runtime, int rank, sim::Time end) {
   sim::Time now;
   for (const work::Stream& stream : graph.script(rank).streams) {
     if (!computes(stream)) continue;
-    std::vector<OpId> before;  // communication that the stream waits for before its next kernel
+    std::vector<OpId> before;           // communication that the stream waits for before its next kernel
+    std::optional<train::Phase> phase;  // of a copy, that of the kernel before
     for (const OpId op : stream.ops) {
+      const auto i = static_cast<std::size_t>(op);
+      if (i < phases.size() && phases[i]) phase = phases[i];
       for (const OpId b : graph[op].after) collect(graph, in_compute, b, before);
       if (!runtime.ran(rank, op)) continue;
       const work::Runtime::Times t = runtime.times(rank, op);
-      idle.wait(std::exchange(before, {}), now, t.start);
+      idle.wait(std::exchange(before, {}), now, t.start, phase);
       now = sim::max(now, t.end);
     }
   }
@@ -107,9 +158,15 @@ Waits waits_of(const work::Runtime& runtime, int rank, sim::Time end) {
   }
   sim::Time last = now;
   for (const OpId op : rest) last = sim::max(last, runtime.times(rank, op).end);
-  idle.wait(std::move(rest), now, end);
+  idle.wait(std::move(rest), now, end, std::nullopt);
   if (graph.scripts.size() > 1 && end > last) waits.stages += end - last;
   return waits;
+}
+
+sim::Time together(const work::Runtime& runtime, int rank) {
+  sim::Time sum;
+  for (const Stretch& s : spans_with(runtime, rank, 2)) sum += s.end - s.begin;
+  return sum;
 }
 
 std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
@@ -131,7 +188,9 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
                        .calls = 0,
                        .bytes = {},
                        .busy = {},
-                       .exposed = {}});
+                       .exposed = {},
+                       .exposed_in_forward = {},
+                       .exposed_in_backward = {}});
       }
       CommunicationUse& use = all[at->second];
       const work::Runtime::Times t = runtime.times(rank, op);
@@ -142,6 +201,8 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
       use.bytes += program.bytes;
       use.busy += t.end - t.start;
       use.exposed += waits.by_op[static_cast<std::size_t>(op)];
+      use.exposed_in_forward += waits.by_op_in_forward[static_cast<std::size_t>(op)];
+      use.exposed_in_backward += waits.by_op_in_backward[static_cast<std::size_t>(op)];
     }
   }
   return all;
@@ -160,6 +221,7 @@ std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank) {
 std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
                                   const std::vector<sim::Time>& alone) {
   std::map<KernelClass, KernelUse> by_class;
+  const std::vector<Stretch> communicating = spans_with(runtime, rank, 1);
   for (const work::Stream& stream : runtime.graph().script(rank).streams) {
     if (!computes(stream)) continue;
     for (const OpId op : stream.ops) {
@@ -170,6 +232,7 @@ std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
       ++use.kernels;
       use.alone += alone[i];
       use.beside += t.end - t.start;
+      use.overlapped += covered(communicating, t.start, t.end);
     }
   }
   std::vector<KernelUse> all;

@@ -68,21 +68,19 @@ double peak_flops(const gpu::GpuSpec& gpu, const train::Recipe& recipe) {
          static_cast<double>(gpu.clock.count_hz());
 }
 
-sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, const train::Recipe& recipe,
-                         bool ignore_memory) {
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& m, bool ignore_memory,
+                         const std::function<std::string()>& advice) {
   const bool fits = m.total() <= gpu.hbm.capacity;
   if (fits || (ignore_memory && m.total() <= kMost)) return {};
+  const std::string gathered =
+      m.gathered > sim::Bytes{} ? fmt::format(", gathered {:.1f}", gigabytes(m.gathered)) : std::string();
   return sim::fail(fmt::format(
       "a step needs {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, activations {:.1f}{}), {} "
-      "has "
-      "{:.1f} GB{}",
+      "has {:.1f} GB{}",
       gigabytes(m.total()), gigabytes(m.weights), gigabytes(m.gradients), gigabytes(m.optimizer),
-      gigabytes(m.passing),
-      m.gathered > sim::Bytes{} ? fmt::format(", gathered {:.1f}", gigabytes(m.gathered)) : std::string(),
-      gpu.name, gigabytes(gpu.hbm.capacity),
-      m.total() <= kMost
-          ? fmt::format("; {}--ignore-memory simulates it all the same", advice(gpu, m, recipe))
-          : std::string()));
+      gigabytes(m.passing), gathered, gpu.name, gigabytes(gpu.hbm.capacity),
+      m.total() <= kMost ? fmt::format("; {}--ignore-memory simulates it all the same", advice())
+                         : std::string()));
 }
 
 sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going) {
@@ -91,7 +89,9 @@ sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const
   const train::Plan plan = train::make_plan(*job.graph, job.recipe);
   TrainResult result;
   result.memory = memory_need(plan);
-  if (auto fits = check_memory(gpu, result.memory, job.recipe, job.ignore_memory); !fits)
+  if (auto fits = check_memory(gpu, result.memory, job.ignore_memory,
+                               [&] { return advice(gpu, result.memory, job.recipe); });
+      !fits)
     return sim::fail_as(std::move(fits));
   sim::EventQueue events;
   gpu::Core core(gpu, events, {});

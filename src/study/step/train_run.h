@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -55,9 +56,9 @@ struct TrainResult {
 /// MFU is counted against.
 double peak_flops(const gpu::GpuSpec& gpu, const train::Recipe& recipe);
 
-/// Fails if a step that needs this much memory is not simulated, and says what would help.
-sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, const train::Recipe& recipe,
-                         bool ignore_memory);
+/// Fails if a step that needs this much memory is not simulated, with what `advice` says would help.
+sim::Status check_memory(const gpu::GpuSpec& gpu, const train::MemoryNeed& need, bool ignore_memory,
+                         const std::function<std::string()>& advice);
 
 /// Refused: it does not fit the GPU's memory.
 sim::Result<TrainResult> run(const gpu::GpuSpec& gpu, const TrainJob& job, const KeepGoing& keep_going);

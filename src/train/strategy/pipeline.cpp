@@ -36,8 +36,11 @@ class StageWriter {
     }
   }
 
-  /// Returns the marker of backward's end.
-  OpId run(std::vector<PassOps>& passes_out) {
+  struct Ended {
+    OpId backward = 0;              // a marker, as is the other
+    std::optional<OpId> step = {};  // where weights are gathered in the end
+  };
+  Ended run(std::vector<PassOps>& passes_out) {
     const auto& passes = plan_.schedule[static_cast<std::size_t>(stage_)];
     const std::vector<int> places = places_of(passes);
     for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -49,7 +52,14 @@ class StageWriter {
     std::vector<OpId> before = gradients_.reduce_rest(ended);
     before.push_back(ended);
     update(before);
-    return ended;
+    if (!gradients_.sharded()) return {.backward = ended};
+    const OpId updated = step_.graph.add(
+        stream(0), {.what = work::Marker{}, .name = fmt::format("end of the update of stage {}", stage_)});
+    std::vector<OpId> gathered = gradients_.gather(updated);
+    const OpId over = step_.graph.add(stream(0), {.what = work::Marker{},
+                                                  .name = fmt::format("end of the step of stage {}", stage_),
+                                                  .after = std::move(gathered)});
+    return {.backward = ended, .step = over};
   }
 
  private:
@@ -223,8 +233,11 @@ PipelineStep write_pipeline(const PipelineRequest& request) {
                    .axes = AxisStreams(step.graph, request.layout),
                    .links = StageLinks(step.graph, request.layout),
                    .shared = SharedParameters(step.graph, request.plan.parts, request.layout)};
-  for (int stage = 0; stage < request.layout.pp; ++stage)
-    step.backward_ended.push_back(StageWriter(shared, stage).run(step.passes));
+  for (int stage = 0; stage < request.layout.pp; ++stage) {
+    const auto ended = StageWriter(shared, stage).run(step.passes);
+    step.backward_ended.push_back(ended.backward);
+    if (ended.step) step.step_ended.push_back(*ended.step);
+  }
   return step;
 }
 

@@ -40,7 +40,7 @@ MemoryNeed memory_need(const PipelinePlan& plan, int stage);
 struct PipelineRequest {
   const PipelinePlan& plan;
   Layout layout;        ///< with as many stages as the plan
-  SyncSpec sync = {};   ///< it gives the size of buckets
+  SyncSpec sync = {};   ///< ddp or zero1, and the size of buckets
   bool overlap = true;  ///< false: compute waits for its sends (unless interleaved), and nothing is reduced
                         ///< before backward has ended
 };
@@ -57,7 +57,8 @@ struct PassOps {
 struct PipelineStep {
   work::Graph graph;
   std::vector<work::OpId> backward_ended;  ///< by stage: a marker
-  std::vector<PassOps> passes;             ///< stage by stage, in the order of the schedule
+  std::vector<work::OpId> step_ended;  ///< the same, behind the gathering of weights; empty if there is none
+  std::vector<PassOps> passes;         ///< stage by stage, in the order of the schedule
 };
 
 /// Gradients are added up over micro-batches, and then reduced over replicas bucket by bucket, beside the

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace infold::train {
 
 Sharding sharding_of(SyncKind kind) {
@@ -65,6 +67,13 @@ sim::Status check_sync(const SyncSpec& sync, const Layout& layout) {
   if ((sync.kind == SyncKind::kHorovod || sync.kind == SyncKind::kTensorflow) && !plain)
     return sim::fail(fmt::format("{} knows data parallelism only", sim::name_of(sync.kind)), "kind");
   return {};
+}
+
+std::int64_t bucket_elements(const SyncSpec& sync, int shards) {
+  constexpr std::int64_t kMegatron = 40'000'000;
+  constexpr std::int64_t kMegatronPerRank = 1'000'000;
+  if (sync.bucket_elements > 0) return sync.bucket_elements;
+  return std::max(kMegatron, kMegatronPerRank * shards);
 }
 
 std::int64_t padded(std::int64_t elements, int shards) {

@@ -31,6 +31,10 @@ Recipe sharded(Recipe recipe, const SyncSpec& sync, const Layout& layout);
 /// Refuses what a strategy cannot do in a layout.
 sim::Status check_sync(const SyncSpec& sync, const Layout& layout);
 
+/// How many elements fill a bucket of gradients that are reduce-scattered after backward has begun:
+/// Megatron-LM's rule, unless the spec has a number.
+std::int64_t bucket_elements(const SyncSpec& sync, int shards);
+
 /// Elements as they are sent: shards are of equal size, and begin where 16 bytes do.
 std::int64_t padded(std::int64_t elements, int shards);
 

@@ -18,13 +18,6 @@ namespace infold::train {
 
 namespace {
 
-std::int64_t most_elements(const StepRequest& request, int shards) {
-  constexpr std::int64_t kMegatron = 40'000'000;
-  constexpr std::int64_t kMegatronPerRank = 1'000'000;
-  if (request.sync.bucket_elements > 0) return request.sync.bucket_elements;
-  return std::max(kMegatron, kMegatronPerRank * shards);
-}
-
 class ZeroWriter {
  public:
   explicit ZeroWriter(const StepRequest& request)
@@ -84,7 +77,7 @@ class ZeroWriter {
       open.parameters.push_back(static_cast<int>(i));
       elements += plan_.parameter_elements[i];
       open.gradients = std::max(open.gradients, place[i]);
-      if (elements >= most_elements(request_, shards)) close();
+      if (elements >= bucket_elements(request_.sync, shards)) close();
     }
     if (!open.parameters.empty()) close();
   }
