@@ -35,7 +35,7 @@ export async function makePages() {
   for (const [name, words] of Object.entries(commands)) {
     const file = path.join(folder, `${name}.html`);
     const quiet = ["validate", "sweep"].includes(words[0]) ? [] : ["--no-timing"]; // these never say how long it took
-    const kept = words[0] === "sweep" ? ["--out", path.join(folder, "sweep")] : [];
+    const kept = words[0] === "sweep" ? ["--out", path.join(folder, name)] : [];
     const {stdout} = await promisify(execFile)(binary, [...words, ...kept, "--json", ...quiet, "--report", file]);
     pages[name] = {file, json: JSON.parse(stdout), html: await readFile(file, "utf8")};
   }

@@ -121,7 +121,8 @@ void add_learn(CLI::App& app, int& exit) {
       "learn", "train a small network for real, its gradients summed by the simulated machine");
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
   command
-      ->add_option("-g,--gpus,--ngpus", args->gpus, "use this many GPUs, the first ones of the system (default: all)")
+      ->add_option("-g,--gpus,--ngpus", args->gpus,
+                   "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   command
       ->add_option(

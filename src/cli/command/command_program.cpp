@@ -81,7 +81,8 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
   c->add_option("--engine", b.engines, "what carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
   c->add_option("--size", args->size, "bytes, e.g. 1K, 32M")->capture_default_str();
-  c->add_option("-g,--gpus,--ngpus", b.gpus, "use this many GPUs, the first ones of the system (default: all)")
+  c->add_option("-g,--gpus,--ngpus", b.gpus,
+                "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
       ->capture_default_str()
