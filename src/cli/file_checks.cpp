@@ -12,7 +12,7 @@
 #include "config/catalog.h"
 #include "config/yaml/suggest.h"
 #include "formats/catalog.h"
-#include "report/known_columns.h"
+#include "report/campaign/known_columns.h"
 #include "study/campaign/sweep_check.h"
 #include "study/hypothetical.h"
 #include "train/graph.h"

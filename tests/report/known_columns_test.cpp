@@ -1,5 +1,5 @@
 // The columns that a sweep may show, known before anything runs.
-#include "report/known_columns.h"
+#include "report/campaign/known_columns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

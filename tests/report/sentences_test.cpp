@@ -1,5 +1,5 @@
 // The four sentences: what each says of made-up results, and when it does not hold.
-#include "report/sentences.h"
+#include "report/campaign/sentences.h"
 
 #include <gtest/gtest.h>
 

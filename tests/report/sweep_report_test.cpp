@@ -1,5 +1,5 @@
 // Tables of sweeps: columns from JSON, CSV that other programs read, and what is printed.
-#include "report/sweep_report.h"
+#include "report/campaign/sweep_report.h"
 
 #include <algorithm>
 #include <filesystem>

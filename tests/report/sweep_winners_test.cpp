@@ -1,5 +1,5 @@
 // The map of who is fastest: rows that differ in their algorithm alone are one cell.
-#include "report/sweep_winners.h"
+#include "report/campaign/sweep_winners.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "config/validation_file.h"
-#include "report/validation_report.h"
+#include "report/campaign/validation_report.h"
 
 namespace infold::report {
 namespace {

@@ -1,5 +1,5 @@
 // What is printed of a comparison, and reading a figure out of JSON.
-#include "report/validation_report.h"
+#include "report/campaign/validation_report.h"
 
 namespace infold::report {
 namespace {

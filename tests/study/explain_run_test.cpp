@@ -19,8 +19,9 @@ train::Graph blocks_of(int width, int count) {
   linear.out = width;
   train::Model m;
   m.input.features = width;
-  m.layers = {train::Node{train::Repeat{count, {train::Node{train::Layer{linear}, {}},
-                                                train::Node{train::Layer{train::Activation{}}, {}}}},
+  m.layers = {train::Node{train::Repeat{count,
+                                        {train::Node{train::Layer{linear}, {}},
+                                         train::Node{train::Layer{train::Activation{}}, {}}}},
                           {}},
               train::Node{train::Layer{train::Loss{}}, {}}};
   return train::build_graph(m).value();

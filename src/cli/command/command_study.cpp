@@ -18,7 +18,7 @@
 #include "config/catalog.h"
 #include "config/study_file.h"
 #include "formats/catalog.h"
-#include "report/study_report.h"
+#include "report/campaign/study_report.h"
 #include "study/hypothetical.h"
 #include "study/step/overlap_study.h"
 

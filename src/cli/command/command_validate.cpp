@@ -16,7 +16,7 @@
 #include "cli/progress.h"
 #include "config/validation_file.h"
 #include "config/yaml/suggest.h"
-#include "report/validation_report.h"
+#include "report/campaign/validation_report.h"
 #include "study/validation_run.h"
 
 namespace infold::cli {

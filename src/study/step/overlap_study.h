@@ -49,7 +49,7 @@ struct MethodResult {
 struct OverlapCaseResult {
   StepResult sequential;                          ///< by the first method
   std::vector<MethodResult<StepResult>> overlap;  ///< by method
-  std::vector<CausePart> causes;        ///< of the first method's slow-down, if the case asks
+  std::vector<CausePart> causes;                  ///< of the first method's slow-down, if the case asks
   double slowdown() const { return overlap.front().result->slowdown(); }
   double speedup(const StepResult& r) const { return sequential.step().in_s() / r.step().in_s(); }
 };

@@ -30,8 +30,8 @@ sim::Result<PlannedStep> plan_pipeline(const StepJob& job, const train::Split& s
   if (job.sync.kind != train::SyncKind::kDdp && job.sync.kind != train::SyncKind::kZero1)
     return sim::fail(
         "a pipeline adds up the gradients of its micro-batches: --pp goes with --sync ddp or zero1");
-  auto plan = train::plan_pipeline(*job.graph, train::sharded(job.recipe, job.sync, job.layout),
-                                         job.pipeline, job.layout.pp, split);
+  auto plan = train::plan_pipeline(*job.graph, train::sharded(job.recipe, job.sync, job.layout), job.pipeline,
+                                   job.layout.pp, split);
   if (!plan) return sim::fail(plan.error());
   train::PipelineStep step =
       train::write_pipeline({.plan = *plan, .layout = job.layout, .sync = job.sync, .overlap = job.overlap});

@@ -1,12 +1,12 @@
 // Tables of cases and sizes, and a summary in words.
-#include "report/study_report.h"
+#include "report/campaign/study_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/campaign/sentences.h"
 #include "report/json.h"
-#include "report/sentences.h"
 #include "report/step_json.h"
 #include "study/hypothetical.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/sweep_report.h"
+#include "report/campaign/sweep_report.h"
 
 namespace infold::report {
 

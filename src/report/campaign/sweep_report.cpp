@@ -1,5 +1,5 @@
 // Formatting of sweeps.
-#include "report/sweep_report.h"
+#include "report/campaign/sweep_report.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/yaml/suggest.h"
-#include "report/sweep_winners.h"
+#include "report/campaign/sweep_winners.h"
 
 namespace infold::report {
 

@@ -1,5 +1,5 @@
 // Members of objects become columns, named by their path; lists other than the rows are left out.
-#include "report/sweep_table.h"
+#include "report/campaign/sweep_table.h"
 #include "report/json.h"
 
 #include <fmt/format.h>

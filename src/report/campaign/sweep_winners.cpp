@@ -1,5 +1,5 @@
 // Groups the rows of a sweep that differ in nothing but their algorithm.
-#include "report/sweep_winners.h"
+#include "report/campaign/sweep_winners.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "report/study_report.h"
+#include "report/campaign/study_report.h"
 
 namespace infold::report {
 

@@ -1,5 +1,5 @@
 // Formatting of comparisons with published figures.
-#include "report/validation_report.h"
+#include "report/campaign/validation_report.h"
 #include "report/rounding.h"
 
 #include <fmt/format.h>

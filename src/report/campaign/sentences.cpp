@@ -1,5 +1,5 @@
 // Reads the sentences off the cases and windows of a study, and puts the numbers behind each below them.
-#include "report/sentences.h"
+#include "report/campaign/sentences.h"
 
 #include <fmt/format.h>
 

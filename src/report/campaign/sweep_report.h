@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "report/sweep_table.h"
+#include "report/campaign/sweep_table.h"
 #include "study/campaign/sweep.h"
 
 namespace infold::report {

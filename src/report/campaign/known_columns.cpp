@@ -1,14 +1,14 @@
 // Lets each report write an empty result that has every optional part, and reads the columns off it.
-#include "report/known_columns.h"
+#include "report/campaign/known_columns.h"
 
 #include <algorithm>
 
 #include "coll/algo/algorithms.h"
 #include "report/bench_report.h"
+#include "report/campaign/sweep_table.h"
 #include "report/compare_report.h"
 #include "report/explain_report.h"
 #include "report/kernel_report.h"
-#include "report/sweep_table.h"
 #include "report/train_report.h"
 
 namespace infold::report {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/study_report.h"
+#include "report/campaign/study_report.h"
 #include "sim/params.h"
 
 namespace infold::report {
