@@ -137,10 +137,9 @@ std::vector<OutputPlace> outputs_of(const CLI::App& command) {
     for (const std::string_view beside : study::SweepStore::kBeside)
       places.push_back({"the sweep's database", file_of(database).string().append(beside)});
   }
-  if (command.get_name() == "import" || command.get_name() == "export")
-    places = {{"--out", typed(command, "--out")}};
-  if (!places.empty() && places.front().path.empty()) places.clear();
   for (const std::string_view option : kOutputs) {
+    if (option == "--out" && command.get_name() == "sweep")
+      continue;  // it only begins the names of both files
     if (std::string path = typed(command, option); !path.empty()) places.push_back({option, std::move(path)});
   }
   return places;

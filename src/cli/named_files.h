@@ -17,7 +17,8 @@ class App;
 namespace infold::cli {
 
 /// The options that name a file to write.
-inline constexpr std::array<std::string_view, 4> kOutputs = {"--json-file", "--report", "--trace", "--tune"};
+inline constexpr std::array<std::string_view, 5> kOutputs = {"--json-file", "--report", "--trace", "--tune",
+                                                             "--out"};
 
 /// Where the results of a sweep go.
 struct SweepResults {

@@ -76,12 +76,12 @@ TEST(OverlapStudy, CausesAreThoseOfExplain) {
       .cases = {{step.job, {method("ring")}, true, /*explain=*/true}}, .windows = {}, .threads = 2};
   const auto r = run(job, {}).value();
   const auto e = run(ExplainJob{step.job, 2}, {}).value();
-  ASSERT_EQ(r.cases[0].causes.size(), e.parts.size());
-  for (std::size_t i = 0; i < e.parts.size(); ++i) {
-    EXPECT_EQ(r.cases[0].causes[i].cause, e.parts[i].cause);
-    EXPECT_DOUBLE_EQ(r.cases[0].causes[i].slowdown, e.parts[i].slowdown);
+  ASSERT_EQ(r.cases[0].causes.size(), e.backward.parts.size());
+  for (std::size_t i = 0; i < e.backward.parts.size(); ++i) {
+    EXPECT_EQ(r.cases[0].causes[i].cause, e.backward.parts[i].cause);
+    EXPECT_DOUBLE_EQ(r.cases[0].causes[i].slowdown, e.backward.parts[i].slowdown);
   }
-  EXPECT_GT(e.slowdown, 0);
+  EXPECT_GT(e.backward.slowdown, 0);
 }
 
 TEST(OverlapStudy, SizesThatAreNotSimulatedAreOnTheLineThroughThoseThatAre) {

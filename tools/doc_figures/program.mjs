@@ -13,6 +13,7 @@ export class Program {
     mkdirSync(path.join(this.#folder, "bin"));
     mkdirSync(path.join(this.#folder, "work"));
     symlinkSync(path.resolve(binary), path.join(this.#folder, "bin", "infold"));
+    symlinkSync(path.resolve("tests"), path.join(this.#folder, "work", "tests")); // examples may name files of the repository
   }
   /** Files that commands may name. */
   provide(files) {

@@ -32,6 +32,10 @@ std::string_view meaning(study::Cause cause) {
       return "links";
     case study::Cause::kSkew:
       return "late GPUs it waits for";
+    case study::Cause::kWait:
+      return "waiting for communication";
+    case study::Cause::kBubble:
+      return "waiting for other stages";
     case study::Cause::kInteraction:
       return "these together";
   }

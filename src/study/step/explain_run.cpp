@@ -116,6 +116,10 @@ std::optional<StepJob> without(Cause cause, StepJob step) {
     const auto planned = plan_step(step);
     if (!planned || used_communicators(planned->graph) < 2) return std::nullopt;
   }
+  if (cause == Cause::kWait) {
+    for (const auto& shared : kCauseNames) take_away(shared.value, step);
+    return step;
+  }
   if (!take_away(cause, step)) return std::nullopt;
   return step;
 }
@@ -129,6 +133,8 @@ std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<d
     double part = 0;
     if (cause == Cause::kInteraction) {
       part = in_millionths(whole - explained);
+    } else if (left[c] && cause == Cause::kWait) {
+      part = in_millionths(*left[c]);
     } else if (left[c]) {
       part = in_millionths(whole - in_millionths(*left[c]));
     }

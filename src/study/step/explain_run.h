@@ -49,10 +49,11 @@ struct ExplainJob {
   int threads = 0;
 };
 
-/// The step without one cause; nothing if there is nothing to remove.
+/// The step without one cause; nothing if there is nothing to remove. Waiting is what is left without all the
+/// others, so without `kWait` means without those.
 std::optional<StepJob> without(Cause cause, StepJob step);
-/// What each cause contributes to a slow-down. `left` has, by cause, what is left of it without that cause;
-/// nothing where there was nothing to remove.
+/// What each cause contributes to a slow-down. `left` has, by cause, the slow-down of the step that `without`
+/// makes; nothing where it made none.
 std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<double>> left);
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);
