@@ -130,6 +130,7 @@ std::string explain_text(const ExplainReport& report) {
   text += whole_line("backward", r.alone.times.backward(), r.backward, e.backward.slowdown);
   text += whole_line("step", r.step_alone(), r.step(), e.step.slowdown);
   text += "\n" + cause_lines(e) + "\n" + exposed_lines(r) + "\n" + class_lines(e) + "\n";
+  const std::size_t tables = text.size();
   if (r.bubble > sim::Time{}) {
     text +=
         fmt::format("  bubble {:.3f} ms, {:.1f} % of the step\n", ms(r.bubble), of_step(r, r.bubble) * 100);
@@ -138,7 +139,8 @@ std::string explain_text(const ExplainReport& report) {
     text += fmt::format("  {:.0f} tokens/s per GPU, MFU {:.1f} %\n", samples_per_s(l, r) * l.tokens / l.gpus,
                         mfu(l, r) * 100);
   }
-  text += fmt::format("\n{}\n", study::in_words(e, report.sms));
+  if (text.size() > tables) text += "\n";
+  text += study::in_words(e, report.sms) + "\n";
   const std::string unreal = hypothetical_text(l, std::span(&l.method, 1));
   if (!unreal.empty()) text += "\n" + unreal;
   if (report.wall_s) text += fmt::format("\n  simulated in {:.2f} s\n", *report.wall_s);

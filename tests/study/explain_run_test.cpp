@@ -62,6 +62,7 @@ RC_GTEST_PROP(ExplainProperty, CausesAddUpToTheWhole, ()) {
 
 TEST(Explain, ShardedStepsWaitInForward) {
   SmallStep step;
+  step.graph = blocks_of(704, 8);
   step.job.sync.kind = train::SyncKind::kFsdp;
   const auto e = run(ExplainJob{step.job, 2}, {}).value();
   EXPECT_TRUE(e.links_are_shared());

@@ -66,8 +66,9 @@ TEST(FittingLayouts, ASmallerBatchIsOneOfThem) {
   step.system.machine.gpu.hbm.capacity = need.total() - need.passing / 2;
   step.prepare_system();
   bool batch = false;
-  for (const FittingLayout& l : fitting_layouts(step.job).nearest) batch |= l.options.starts_with("--batch ");
-  EXPECT_TRUE(batch);
+  const FittingLayouts found = fitting_layouts(step.job);
+  for (const FittingLayout& l : found.nearest) batch |= l.options.starts_with("--batch ");
+  EXPECT_TRUE(batch) << in_words(found, 4);
 }
 
 }  // namespace

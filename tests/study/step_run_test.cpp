@@ -84,7 +84,7 @@ TEST(StepRun, RefusesWhatCanNotBe) {
   step.job.protocol.reset();
   step.system.machine.gpu.hbm.capacity = 1_MiB;
   step.prepare_system();
-  EXPECT_NE(run(step.job, {}).error().message.find("whatever the batch is too much"), std::string::npos);
+  EXPECT_NE(run(step.job, {}).error().message.find("no layout of these 4 GPUs fits"), std::string::npos);
 }
 
 TEST(StepRun, BurstsChangeAStepByLittle) {

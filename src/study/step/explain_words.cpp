@@ -126,8 +126,8 @@ std::string in_words(const ExplainResult& e, int sms) {
   }
   std::ranges::stable_sort(reasons, std::ranges::greater{}, &std::pair<double, std::string>::first);
   std::vector<std::string> named;
-  for (const auto& [size, text] : reasons) {
-    if (size >= kWorthNaming * e.step.slowdown) named.push_back(text);
+  for (const auto& [part, text] : reasons) {
+    if (part >= kWorthNaming * e.step.slowdown) named.push_back(text);
   }
   std::string text = fmt::format(
       "Communication makes the step {} longer ({:.3f} instead of {:.3f} ms): ", percent(e.step.slowdown),

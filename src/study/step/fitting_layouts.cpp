@@ -15,6 +15,7 @@ namespace infold::study {
 namespace {
 
 constexpr std::size_t kShown = 4;
+constexpr int kTries = 6;
 
 double gigabytes_of(sim::Bytes n) {
   return static_cast<double>(n.count()) * 1e-9;
@@ -63,9 +64,8 @@ class Search {
 
   FittingLayouts run() {
     for (const Settings& s : candidates()) {
-      if (fit_.size() >= kShown) break;
-      const auto changes_more = [&](const auto& f) { return f.first.part_of(s, was_); };
-      if (!std::ranges::any_of(fit_, changes_more)) look_at(s);
+      if (fit_.size() == kShown) break;
+      if (!changes_more_than_needed(s)) look_at(s);
     }
     std::ranges::stable_sort(fit_, {}, [&](const auto& f) { return f.first.distance(was_); });
     FittingLayouts all;
@@ -93,6 +93,11 @@ class Search {
     }
     std::ranges::stable_sort(all, {}, [&](const Settings& s) { return s.distance(was_); });
     return all;
+  }
+
+  /// Whether another that fits changes only some of what this one changes.
+  bool changes_more_than_needed(const Settings& s) const {
+    return std::ranges::any_of(fit_, [&](const auto& f) { return f.first.part_of(s, was_); });
   }
 
   StepJob job_of(const Settings& s) const {
@@ -123,23 +128,26 @@ class Search {
   }
 
   void look_at(Settings s) {
-    // What recomputation and the batch do not change is looked at once.
+    // What recomputation and the batch do not change is looked at once; if it is too much alone, only the
+    // least matters.
     const auto place = fixed_.find({s.tp, s.pp, s.sync});
-    if (place != fixed_.end() && place->second > room_) return;
+    const bool hopeless = place != fixed_.end() && place->second > room_;
+    if (hopeless && s.recompute != train::Recompute::kFull) return;
     auto need = need_of(s);
     if (!need) return;
     const sim::Bytes fixed = need->weights + need->gradients + need->optimizer;
     fixed_[{s.tp, s.pp, s.sync}] = fixed;
     note_least(s, need->total());
-    if (need->total() > room_ && fixed < room_ && s.batch > 1) {
+    // Not all of the rest grows with the batch, so a batch in proportion may still be too large by a little.
+    for (int tries = 0; tries < kTries && need->total() > room_ && fixed < room_ && s.batch > 1; ++tries) {
       const double share =
           static_cast<double>((room_ - fixed).count()) / static_cast<double>((need->total() - fixed).count());
-      s.batch = std::max(1, static_cast<int>(share * s.batch));
+      s.batch = std::clamp(static_cast<int>(share * s.batch), 1, s.batch - 1);
       need = need_of(s);
       if (!need) return;
       note_least(s, need->total());
     }
-    if (need->total() <= room_) fit_.emplace_back(s, need->total());
+    if (need->total() <= room_ && !changes_more_than_needed(s)) fit_.emplace_back(s, need->total());
   }
 
   void note_least(const Settings& s, sim::Bytes memory) {
