@@ -116,7 +116,6 @@ export interface Step {
   fusion: string;
   optimizer: string;
   sync: string;
-  parallel?: Record<string, number | string>;
   overlap: boolean;
   algo: string;
   engine?: string;
