@@ -75,7 +75,8 @@ sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::s
   if (valid) return system;
   sim::Error& error = valid.error();
   if (error.kind == sim::Error::Kind::kInterrupted) return sim::fail_as(std::move(valid));
-  if (!error.parameter.empty()) error = sim::prefixed(error.parameter, std::move(error));
+  if (const std::string parameter = error.parameter; !parameter.empty())
+    error = sim::prefixed(parameter, std::move(error));
   if (sets.empty()) error.place = {file, 0, 0};
   return sim::fail(std::move(error));
 }

@@ -19,6 +19,7 @@ Machine::Machine(const MachinePlan& plan, const MachineOptions& options)
     network_ = make_network();
   } else {
     std::vector<std::unique_ptr<net::Fabric>> networks;
+    networks.reserve(static_cast<std::size_t>(options.networks));
     for (int n = 0; n < options.networks; ++n) networks.push_back(make_network());
     network_ = std::make_unique<net::SeparateNetworks>(std::move(networks));
   }

@@ -21,7 +21,7 @@ std::optional<T> number_in(std::string_view text) {
 
 }  // namespace
 
-ConfigKeys::ConfigKeys(const config::YamlNode& map, std::string file, Notes& notes, std::string inside)
+ConfigKeys::ConfigKeys(const config::YamlNode& map, std::string file, Notes& notes, const std::string& inside)
     : map_(map), file_(std::move(file)), notes_(notes), inside_(inside.empty() ? "" : inside + ".") {}
 
 const config::YamlNode* ConfigKeys::find(std::string_view name) {

@@ -18,7 +18,7 @@ namespace infold::formats {
 class ConfigKeys {
  public:
   /// `map` is a map. `inside`: the key that it stands under, for messages; empty at the top.
-  ConfigKeys(const config::YamlNode& map, std::string file, Notes& notes, std::string inside = {});
+  ConfigKeys(const config::YamlNode& map, std::string file, Notes& notes, const std::string& inside = {});
 
   /// A whole number that must be given.
   int need(std::string_view name, int least, int most);

@@ -130,7 +130,7 @@ void build_mpt(ConfigKeys& keys, train::Model& model, Notes& notes) {
       keys.complain({inside.problem()->place.line, inside.problem()->place.column},
                     inside.problem()->message);
   }
-  if (alibi) notes.assumed.push_back("the bias that ALiBi adds to scores costs nothing");
+  if (alibi) notes.assumed.emplace_back("the bias that ALiBi adds to scores costs nothing");
   const train::Node norm = make.layer(train::LayerNorm{bias}, "d_model");
   train::Nodes mix = {norm, make.layer(a, "n_heads")};
   add_dropout(keys, make, "resid_pdrop", 0, mix);

@@ -34,7 +34,7 @@ Frame read_frame(ConfigKeys& keys, const LayerMaker& make, train::Model& model, 
   model.input.tokens = make.sequence("max_position_embeddings", context, notes);
   const bool slides = keys.has("sliding_window") && keys.flag("use_sliding_window", true);
   if (slides && keys.number("sliding_window", 1, kMostTokens, 0) < model.input.tokens)
-    notes.assumed.push_back("attention sees the whole sequence, not only sliding_window tokens");
+    notes.assumed.emplace_back("attention sees the whole sequence, not only sliding_window tokens");
   return f;
 }
 
@@ -183,7 +183,7 @@ void build_deepseek_v3(ConfigKeys& keys, train::Model& model, Notes& notes) {
   if (keys.flag("attention_bias", false))
     keys.complain("attention_bias", "latent attention has no biases here");
   if (keys.has("num_nextn_predict_layers"))
-    notes.assumed.push_back("without the module that predicts further tokens (num_nextn_predict_layers)");
+    notes.assumed.emplace_back("without the module that predicts further tokens (num_nextn_predict_layers)");
 
   const train::Nodes dense = block_of(make, mix, make.gated(f.width, inner, false, "intermediate_size"));
   const train::Node routed = make.layer(experts, "n_routed_experts");

@@ -54,7 +54,7 @@ train::Node LayerMaker::layer(train::Layer layer, std::string_view key) const {
                    fmt::format("makes a {} of {} {}, which is not between {} and {}", train::name_of(layer),
                                wrong.name, wrong.value, wrong.range.min, wrong.range.max));
   const config::Position at = keys_.place(key);
-  return {std::move(layer), {keys_.file(), at.line, at.column}};
+  return {layer, {keys_.file(), at.line, at.column}};
 }
 
 train::Node LayerMaker::activation(std::string_view key, std::string_view otherwise) const {

@@ -202,6 +202,7 @@ class MscclReader {
     const auto type = std::ranges::find(kStepTypes, node.text("type"), &StepType::name);
     if (type == kStepTypes.end()) {
       std::vector<std::string_view> known;
+      known.reserve(kStepTypes.size());
       for (const StepType& t : kStepTypes) known.push_back(t.name);
       return complain(node, fmt::format("type: {} is not known (known are {})",
                                         config::quote(node.text("type")), fmt::join(known, ", ")));

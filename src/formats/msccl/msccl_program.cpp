@@ -529,8 +529,8 @@ class MscclConverter {
           "threadblocks of a GPU that wait for each other are one workgroup: {} instead of {} on all GPUs",
           static_cast<std::int64_t>(blocks_.size()) - merged_, blocks_.size()));
     if (file_.in_place)
-      notes.assumed.push_back(copied_ ? "in place; input that stays where it is is copied to the output"
-                                      : "in place; input and output are different memory here");
+      notes.assumed.emplace_back(copied_ ? "in place; input that stays where it is is copied to the output"
+                                         : "in place; input and output are different memory here");
     notes.ignored = file_.unused;
   }
 

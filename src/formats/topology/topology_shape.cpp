@@ -142,9 +142,10 @@ sim::Result<TopologyShape> pcie_tree_of(const Topology& topology, const std::str
         file, topology.at,
         "PCIe switches with different numbers of GPUs below them, which no machine here can have");
   shape.groups = all_single ? 1 : static_cast<int>(groups.size());
-  if (all_single && groups.size() > 1) notes.assumed.push_back("the CPU joins the GPUs like one PCIe switch");
+  if (all_single && groups.size() > 1)
+    notes.assumed.emplace_back("the CPU joins the GPUs like one PCIe switch");
   if (topology.cpus > 1 && groups.size() > 1)
-    notes.assumed.push_back("the way between CPUs is as fast as one PCIe link");
+    notes.assumed.emplace_back("the way between CPUs is as fast as one PCIe link");
   return shape;
 }
 
@@ -160,7 +161,7 @@ sim::Result<TopologyShape> find_shape(const Topology& topology, const std::strin
     }
   }
   if (to_switches) {
-    if (to_gpus) notes.ignored.push_back("links between GPUs beside those to switches");
+    if (to_gpus) notes.ignored.emplace_back("links between GPUs beside those to switches");
     TopologyShape shape = planes_of(topology, notes);
     if (shape.links_per_plane.empty())
       return refuse_at(file, topology.at, "there is no switch that all GPUs are joined to");

@@ -62,6 +62,7 @@ std::vector<MapLine> lines_of(const SweepReport& r, const std::vector<std::size_
     if (name.empty() || us.empty()) continue;
     const std::vector<std::string> values = r.sweep.values(row.point);
     std::vector<std::string> setting;
+    setting.reserve(kept.size());
     for (const std::size_t i : kept) setting.push_back(values[i].empty() ? "-" : values[i]);
     const auto [at, fresh] = known.emplace(setting, lines.size());
     if (fresh) lines.push_back({.setting = std::move(setting), .cells = {}});

@@ -111,8 +111,9 @@ std::string in_words(const ExplainResult& e, int sms) {
   const double beside = e.step.slowdown - wait - bubble;
   std::vector<std::pair<double, std::string>> reasons;
   if (const CommunicationUse* most = most_exposed(r); most != nullptr) {
-    reasons.emplace_back(
-        wait, fmt::format("compute waits for it ({}), mostly for the {}", percent(wait), in_words(*most)));
+    reasons.emplace_back(wait,
+                         fmt::format("compute waits for it or starts late behind it ({}), mostly for the {}",
+                                     percent(wait), in_words(*most)));
   }
   reasons.emplace_back(bubble,
                        fmt::format("stages of the pipeline wait for each other ({})", percent(bubble)));
