@@ -39,6 +39,7 @@ std::string cause_lines(const ExplainResult& e) {
   for (std::size_t i = 0; i < e.step.parts.size(); ++i) {
     const Cause cause = e.step.parts[i].cause;
     if (cause == Cause::kBubble && e.result.bubble == sim::Time{}) continue;
+    if (cause == Cause::kCopy && e.result.copied.step == sim::Time{}) continue;
     if (cause == Cause::kLink && !e.links_are_shared()) {
       text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  nothing shares links: one communicator\n", "link",
                           "-", "-", "-");

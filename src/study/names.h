@@ -33,7 +33,7 @@ constexpr std::span<const sim::Named<KernelClass>> names_of(KernelClass) {
   return kKernelClassNames;
 }
 
-enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kWait, kBubble, kInteraction };
+enum class Cause : std::uint8_t { kSm, kHbm, kL2, kLink, kSkew, kWait, kCopy, kBubble, kInteraction };
 inline constexpr std::array kCauseNames = {
     sim::Named{Cause::kSm, "sm", "collectives hold SMs"},
     sim::Named{Cause::kHbm, "hbm", "collectives use memory bandwidth"},
@@ -42,6 +42,7 @@ inline constexpr std::array kCauseNames = {
     sim::Named{Cause::kSkew, "skew", "collectives wait for late GPUs, and hold what they hold meanwhile"},
     sim::Named{Cause::kWait, "wait",
                "compute waits for communication, or starts late behind it, even if nothing were shared"},
+    sim::Named{Cause::kCopy, "copy", "compute's stream copies into and out of the buffers of communication"},
     sim::Named{Cause::kBubble, "bubble",
                "stages of a pipeline wait for stages that have nothing to send yet"},
     sim::Named{Cause::kInteraction, "interaction", "what the causes do together, beyond each alone"},

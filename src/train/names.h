@@ -104,6 +104,17 @@ constexpr std::span<const sim::Named<ReduceType>> names_of(ReduceType) {
   return kReduceTypeNames;
 }
 
+/// How ranks that share a sequence get the keys and values of the others.
+enum class KeyExchange : std::uint8_t { kAllGather, kRing };
+inline constexpr std::array kKeyExchangeNames = {
+    sim::Named{KeyExchange::kAllGather, "all-gather", "all are gathered before attention"},
+    sim::Named{KeyExchange::kRing, "ring",
+               "each rank passes on the part that it has while it attends to it (ring attention)"},
+};
+constexpr std::span<const sim::Named<KeyExchange>> names_of(KeyExchange) {
+  return kKeyExchangeNames;
+}
+
 /// The groups of ranks that communicate with each other.
 enum class Axis : std::uint8_t { kReplica, kTensor, kContext, kExpert, kExpertReplica, kPipeline };
 inline constexpr std::array kAxisNames = {

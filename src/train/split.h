@@ -2,6 +2,7 @@
 #pragma once
 
 #include "train/layout.h"
+#include "train/names.h"
 
 namespace infold::train {
 
@@ -13,13 +14,16 @@ struct Split {
   int cp = 1;       ///< ranks that share every sequence
   int ep = 1;       ///< ranks that share the experts
   double skew = 1;  ///< tokens of the expert that gets most, against the mean; all are padded to as many
+  KeyExchange keys = KeyExchange::kAllGather;  ///< with cp > 1
 
   bool operator==(const Split&) const = default;
   bool rows() const { return sp && tp > 1; }
+  bool ring() const { return cp > 1 && keys == KeyExchange::kRing; }
 };
 
-inline Split split_of(const Layout& layout, bool sp, double skew = 1) {
-  return {.tp = layout.tp, .sp = sp, .cp = layout.cp, .ep = layout.ep, .skew = skew};
+inline Split split_of(const Layout& layout, bool sp, double skew = 1,
+                      KeyExchange keys = KeyExchange::kAllGather) {
+  return {.tp = layout.tp, .sp = sp, .cp = layout.cp, .ep = layout.ep, .skew = skew, .keys = keys};
 }
 
 }  // namespace infold::train

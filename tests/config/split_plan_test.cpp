@@ -263,6 +263,30 @@ TEST(ContextParallel, GathersKeysAndValuesAndScattersTheirGradients) {
   EXPECT_EQ(exchanges(*plan, Axis::kContext, Collective::kReduceScatter), (Counts{{bytes, 2 * 32}}));
 }
 
+/// Forward passes both on once less than there are ranks; backward the same again, and their gradients home.
+TEST(ContextParallel, PassesKeysAndValuesRound) {
+  const auto plan = make_plan(graph_of("llama3-8b"), kPlain, Split{.cp = 4, .keys = KeyExchange::kRing});
+  ASSERT_EQ(error_of(plan), "");
+  const std::int64_t bytes = kRows / 4 * 8 * 128 * 2;
+  EXPECT_EQ(exchanges(*plan, Axis::kContext, Collective::kSendRecv), (Counts{{bytes, (3 + 3 + 4) * 2 * 32}}));
+  EXPECT_TRUE(exchanges(*plan, Axis::kContext, Collective::kAllGather).empty());
+  // The parts of a rank's attention are as much work as the attention to what was gathered, but for the
+  // diagonal.
+  const auto pairs = [](const train::Plan& p) {
+    double sum = 0;
+    for (const train::Op& op : p.ops) {
+      const auto* kernel = op.kernel();
+      const auto* a = kernel == nullptr ? nullptr : std::get_if<train::Attend>(kernel);
+      if (a != nullptr) sum += static_cast<double>(a->sequence * a->keys) * (a->causal ? 0.5 : 1);
+    }
+    return sum;
+  };
+  EXPECT_EQ(pairs(*plan), pairs(*make_plan(graph_of("llama3-8b"), kPlain, Split{.cp = 4})));
+  EXPECT_THAT(
+      error_of(make_plan(graph_of("deepseek-v3"), kPlain, Split{.cp = 4, .keys = KeyExchange::kRing})),
+      testing::HasSubstr("latent attention"));
+}
+
 TEST(ExpertParallel, SendsEveryTokenToItsExpertsAndBackInBothPasses) {
   for (const auto& [name, layers, top, width] : {std::tuple{"mixtral-8x7b", 32, 2, 4096},
                                                  {"qwen3-30b-a3b", 48, 8, 2048},

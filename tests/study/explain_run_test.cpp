@@ -75,6 +75,25 @@ TEST(Explain, ShardedStepsWaitInForward) {
   EXPECT_GT(in_forward, 0_ns);
 }
 
+/// Weights are copied out of what was gathered, gradients into what is reduced. Nothing of that is waiting.
+TEST(Explain, ShardedStepsCopy) {
+  SmallStep step;
+  step.graph = blocks_of(704, 8);
+  step.job.sync.kind = train::SyncKind::kFsdp;
+  step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+  const StepResult r = step.result();
+  EXPECT_GT(r.copied.forward, 0_ns);
+  EXPECT_GT(r.copied.backward, 0_ns);
+  EXPECT_LE(r.copied.forward + r.copied.backward, r.copied.step);
+  // What shares nothing runs as fast as alone, so waiting and copying are all that is left, but for the phase
+  // in which kernels meet the memory's writes.
+  sim::Time in_forward;
+  for (const CommunicationUse& c : r.communication) in_forward += c.exposed_in_forward;
+  const double longer = (r.forward - r.alone.times.forward()).in_s();
+  EXPECT_LE(longer, (in_forward + r.copied.forward).in_s() + 0.02 * r.forward.in_s());
+  EXPECT_GE(longer, r.copied.forward.in_s() - 0.02 * r.forward.in_s());
+}
+
 /// Gathers of the next weights and reductions of the last gradients are under way at once.
 TEST(Explain, CommunicatorsTakeLinksFromEachOther) {
   SmallStep step;
@@ -125,6 +144,11 @@ TEST(Explain, SaysItInOneSentence) {
   EXPECT_EQ(in_words(e, 108),
             "Communication makes the step 20.0 % longer (1.200 instead of 1.000 ms): stages of the pipeline "
             "wait for each other (18.0 %).");
+  e.step = {0.2, {{Cause::kHbm, 0.01}, {Cause::kCopy, 0.19}}};
+  EXPECT_EQ(
+      in_words(e, 108),
+      "Communication makes the step 20.0 % longer (1.200 instead of 1.000 ms): data are copied into and out "
+      "of its buffers (19.0 %).");
   e.step.slowdown = 0.001;
   r.communicating = sim::Time::us(500);
   r.waited = sim::Time::us(1);

@@ -128,6 +128,7 @@ const stepOptions = (command, several) => {
     "--sp": together({base: `${shared} --tp 2`, with: "--sp off", refusedIn: shared, refused: "--sp off"}),
     "--pp": together({base: shared, with: "--pp 2", refusedToo: "--pp 2 --sync fsdp"}),
     "--cp": together({base: shared, with: "--cp 2", refusedToo: "--cp 3"}),
+    "--cp-comm": together({base: `${shared} --cp 2`, with: "--cp-comm ring", refusedIn: shared, refused: "--cp-comm ring"}),
     "--ep": together({base: experts, with: "--ep 4", refusedToo: "--ep 3"}),
     "--expert-skew": together({base: `${experts} --ep 4`, with: "--expert-skew 2", refusedIn: experts, refused: "--expert-skew 2"}),
     "--schedule": together({base: `${shared} --pp 2 --micro-batches 4`, with: "--schedule gpipe", refusedIn: shared, refused: "--schedule gpipe"}),

@@ -46,10 +46,13 @@ struct Case {
   bool routed = false;
   Layout layout;
   bool sp = false;
+  KeyExchange keys = KeyExchange::kAllGather;
 };
 const std::vector<Case> kCases = {{.layout = {.tp = 4}},
                                   {.layout = {.tp = 4}, .sp = true},
                                   {.layout = {.cp = 4}},
+                                  {.layout = {.cp = 4}, .keys = KeyExchange::kRing},
+                                  {.layout = {.tp = 2, .cp = 2}, .sp = true, .keys = KeyExchange::kRing},
                                   {.layout = {.tp = 2, .cp = 2}, .sp = true},
                                   {.routed = true, .layout = {.dp = 4, .ep = 4}},
                                   {.routed = true, .layout = {.dp = 2, .tp = 2, .ep = 2}, .sp = true}};
@@ -60,7 +63,7 @@ class SplitRun : public testing::TestWithParam<Case> {
     const Case& c = GetParam();
     plan_ = make_plan(model(c.routed),
                       {.batch = 2, .numbers = Numbers::kBf16, .recompute = Recompute::kSelective},
-                      split_of(c.layout, c.sp))
+                      split_of(c.layout, c.sp, 1, c.keys))
                 .value();
     graph_.script_of.assign(static_cast<std::size_t>(c.layout.ranks()), 0);
     graph_.scripts = {{.streams = {{.name = "compute"}}}};

@@ -14,6 +14,7 @@ const kMeaning: Record<string, string> = {
   link: "links",
   skew: "waiting for late GPUs",
   wait: "waiting for communication",
+  copy: "copying into and out of buffers",
   bubble: "stages that wait for each other",
   interaction: "all of them together",
 };

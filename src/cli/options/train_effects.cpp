@@ -52,6 +52,8 @@ void add_layout_effects(CLI::App& c, const TrainArguments& a, Effects& effects) 
   effects.only(
       c.get_option("--sp"), [&a] { return a.layout.tp > 1; }, "without --tp, which splits layers");
   effects.only(
+      c.get_option("--cp-comm"), [&a] { return a.layout.cp > 1; }, "without --cp, which divides sequences");
+  effects.only(
       c.get_option("--expert-skew"), [&a] { return a.layout.ep > 1; }, "without --ep, which divides experts");
   for (const char* option : {"--schedule", "--micro-batches"}) {
     effects.only(

@@ -50,6 +50,7 @@ sim::Status pick_layout(const TrainArguments& a, study::StepJob& job) {
     if (auto e = pick_switch("--sp", a.sp, job.sequence_parallel); !e) return e;
   }
   job.expert_skew = a.expert_skew;
+  if (auto e = pick("cp-comm", a.key_exchange, job.key_exchange); !e) return e;
   if (auto e = pick("schedule", a.schedule, job.pipeline.schedule); !e) return e;
   job.pipeline.micro_batches = a.micro_batches;
   job.pipeline.virtual_stages =
@@ -183,6 +184,9 @@ void add_layout_arguments(CLI::App& c, TrainArguments& a) {
   c.add_option("--sp", a.sp, "sequence parallelism between split layers: on or off (default: on with --tp)");
   c.add_option("--pp", a.layout.pp, "pipeline stages, which share the layers")->check(ranks);
   c.add_option("--cp", a.layout.cp, "context-parallel ranks, which share every sequence")->check(ranks);
+  c.add_option("--cp-comm", a.key_exchange,
+               "how context-parallel ranks get keys and values of each other: all-gather or ring")
+      ->capture_default_str();
   c.add_option("--ep", a.layout.ep, "expert-parallel ranks, which share the experts; they divide --dp")
       ->check(ranks);
   c.add_option("--expert-skew", a.expert_skew,

@@ -35,6 +35,7 @@ struct TrainArguments : RunArguments {
   train::Layout layout{.dp = 0};
   std::string sp;
   double expert_skew = 1;
+  std::string key_exchange = "all-gather";
   std::string schedule = "1f1b";
   int virtual_stages = 2;
   int micro_batches = 1;

@@ -34,6 +34,8 @@ std::string_view meaning(study::Cause cause) {
       return "late GPUs it waits for";
     case study::Cause::kWait:
       return "waiting for communication";
+    case study::Cause::kCopy:
+      return "copying into and out of buffers";
     case study::Cause::kBubble:
       return "waiting for other stages";
     case study::Cause::kInteraction:

@@ -33,6 +33,7 @@ bool take_away(Cause cause, StepJob& step) {
     case Cause::kSkew:
       return !std::exchange(step.delays, {}).empty();
     case Cause::kWait:
+    case Cause::kCopy:
     case Cause::kBubble:
     case Cause::kInteraction:
       return false;
@@ -46,18 +47,22 @@ struct Runs {
   std::vector<std::size_t> without;  ///< by cause: the result without it; 0 if there is nothing to remove
   std::size_t ideal = 0;             ///< the result without all of them
 
-  /// What a quantity loses to each cause. `bubble`: the part of what is left without any that is bubble.
-  Causes causes_of(const std::function<double(const StepResult&)>& slowdown,
-                   const std::function<double(const StepResult&)>& bubble) const {
+  using Share = std::function<double(const StepResult&)>;
+
+  /// What a quantity loses to each cause. `bubble`, `copies`: the parts of what is left without sharing that
+  /// are these.
+  Causes causes_of(const Share& slowdown, const Share& bubble, const Share& copies) const {
     Causes all;
     all.slowdown = in_millionths(slowdown(results.front()));
     const double left = in_millionths(slowdown(results[ideal]));
     const double idle = in_millionths(std::clamp(bubble(results[ideal]), 0.0, std::max(left, 0.0)));
+    const double copied = in_millionths(std::clamp(copies(results[ideal]), 0.0, std::max(left - idle, 0.0)));
     double explained = 0;
     for (std::size_t c = 0; c < kCauseNames.size(); ++c) {
       const Cause cause = kCauseNames[c].value;
       double part = in_millionths(all.slowdown - in_millionths(slowdown(results[without[c]])));
-      if (cause == Cause::kWait) part = in_millionths(left - idle);
+      if (cause == Cause::kWait) part = in_millionths(left - idle - copied);
+      if (cause == Cause::kCopy) part = copied;
       if (cause == Cause::kBubble) part = idle;
       if (cause == Cause::kInteraction) part = in_millionths(all.slowdown - explained);
       explained += part;
@@ -133,7 +138,7 @@ std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<d
     double part = 0;
     if (cause == Cause::kInteraction) {
       part = in_millionths(whole - explained);
-    } else if (left[c] && cause == Cause::kWait) {
+    } else if (left[c] && (cause == Cause::kWait || cause == Cause::kCopy)) {
       part = in_millionths(*left[c]);
     } else if (left[c]) {
       part = in_millionths(whole - in_millionths(*left[c]));
@@ -149,15 +154,22 @@ sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_goin
   if (!simulated) return sim::fail_as(std::move(simulated));
   Runs& runs = *simulated;
   const auto none = [](const StepResult&) { return 0.0; };
+  const auto share = [](sim::Time part, sim::Time whole) { return part.in_s() / whole.in_s(); };
   ExplainResult e;
   e.step = runs.causes_of([](const StepResult& r) { return r.step().in_s() / r.step_alone().in_s() - 1; },
-                          [](const StepResult& r) { return r.bubble.in_s() / r.step_alone().in_s(); });
-  e.forward = runs.causes_of(std::mem_fn(&StepResult::forward_slowdown), none);
-  e.backward = runs.causes_of(std::mem_fn(&StepResult::slowdown), none);
+                          [&](const StepResult& r) { return share(r.bubble, r.step_alone()); },
+                          [&](const StepResult& r) { return share(r.all_copied(), r.step_alone()); });
+  e.forward = runs.causes_of(std::mem_fn(&StepResult::forward_slowdown), none, [&](const StepResult& r) {
+    return share(r.copied.forward, r.alone.times.forward());
+  });
+  e.backward = runs.causes_of(std::mem_fn(&StepResult::slowdown), none, [&](const StepResult& r) {
+    return share(r.copied.backward, r.alone.times.backward());
+  });
   for (const KernelUse& k : runs.results.front().kernels) {
-    Causes causes = runs.causes_of([&](const StepResult& r) { return slowdown_of(r, k.what); }, none);
+    Causes causes = runs.causes_of([&](const StepResult& r) { return slowdown_of(r, k.what); }, none, none);
     // A kernel does not wait once it has begun: what is left without sharing is an effect of when it ran.
-    std::erase_if(causes.parts, [&](const CausePart& p) { return p.cause == Cause::kBubble; });
+    std::erase_if(causes.parts,
+                  [&](const CausePart& p) { return p.cause == Cause::kBubble || p.cause == Cause::kCopy; });
     const auto wait = std::ranges::find(causes.parts, Cause::kWait, &CausePart::cause);
     causes.parts.back().slowdown = in_millionths(causes.parts.back().slowdown + wait->slowdown);
     causes.parts.erase(wait);

@@ -53,7 +53,8 @@ struct ExplainJob {
 /// others, so without `kWait` means without those.
 std::optional<StepJob> without(Cause cause, StepJob step);
 /// What each cause contributes to a slow-down. `left` has, by cause, the slow-down of the step that `without`
-/// makes; nothing where it made none.
+/// makes; nothing where it made none. What is left without sharing is waiting and copying; `left` has both
+/// apart.
 std::vector<CausePart> parts_of(double slowdown, std::span<const std::optional<double>> left);
 
 sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_going);

@@ -74,6 +74,7 @@ std::string because(Cause cause, const StepResult& r, int sms) {
     case Cause::kSkew:
       return "collectives wait for late GPUs and hold their SMs meanwhile";
     case Cause::kWait:
+    case Cause::kCopy:
     case Cause::kBubble:
     case Cause::kInteraction:
       break;
@@ -108,7 +109,8 @@ std::string in_words(const ExplainResult& e, int sms) {
   }
   const double wait = part_of(e.step, Cause::kWait);
   const double bubble = part_of(e.step, Cause::kBubble);
-  const double beside = e.step.slowdown - wait - bubble;
+  const double copies = part_of(e.step, Cause::kCopy);
+  const double beside = e.step.slowdown - wait - bubble - copies;
   std::vector<std::pair<double, std::string>> reasons;
   if (const CommunicationUse* most = most_exposed(r); most != nullptr) {
     reasons.emplace_back(wait,
@@ -117,9 +119,12 @@ std::string in_words(const ExplainResult& e, int sms) {
   }
   reasons.emplace_back(bubble,
                        fmt::format("stages of the pipeline wait for each other ({})", percent(bubble)));
+  reasons.emplace_back(copies,
+                       fmt::format("data are copied into and out of its buffers ({})", percent(copies)));
   std::vector<CausePart> sharing = e.step.parts;
-  std::erase_if(sharing,
-                [](const CausePart& p) { return p.cause == Cause::kWait || p.cause == Cause::kBubble; });
+  std::erase_if(sharing, [](const CausePart& p) {
+    return p.cause == Cause::kWait || p.cause == Cause::kCopy || p.cause == Cause::kBubble;
+  });
   const auto most = std::ranges::max_element(sharing, {}, &CausePart::slowdown);
   if (most != sharing.end()) {
     reasons.emplace_back(beside, fmt::format("what runs beside it is slower ({}), mostly because {}",

@@ -134,7 +134,13 @@ class Study {
     if (!rest) return;
     const auto r =
         result_of(study::run(*rest, [=, this](double share) { return ask(piece, share); }), nullptr);
-    if (r) left_[c][cause] = r->slowdown();
+    if (!r) return;
+    left_[c][cause] = r->slowdown();
+    if (kCauseNames[cause].value != Cause::kWait) return;
+    const double copied = std::clamp(r->copied.backward.in_s() / r->alone.times.backward().in_s(), 0.0,
+                                     std::max(r->slowdown(), 0.0));
+    *left_[c][cause] -= copied;
+    left_[c][static_cast<std::size_t>(Cause::kCopy)] = copied;
   }
 
   /// The time of one all-reduce with the protocol that `chosen_for` bytes would be sent by.

@@ -225,6 +225,7 @@ void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime
   r.together = together(runtime, slowest);
   const Waits waits = waits_of(runtime, slowest, step.phases, r.end);
   r.waited = waits.exposed();
+  r.copied = copy_time(runtime, slowest, r.alone.kernels, times, launch);
   r.communication = communication_use(runtime, programs, slowest, waits);
   for (CommunicationUse& c : r.communication) c.ranks *= folded;
   r.kernels = kernel_use(runtime, slowest, r.alone.kernels);

@@ -31,6 +31,7 @@ struct StepJob {
   bool sequence_parallel =
       false;               ///< where tensor-parallel ranks share layers, they divide tokens between them
   double expert_skew = 1;  ///< tokens of the expert that gets most, against the mean
+  train::KeyExchange key_exchange = train::KeyExchange::kAllGather;  ///< of context-parallel ranks
   train::PipelineSpec pipeline = {};
   int gpus = 0;  ///< two or more; the first ones of the system are used
   const train::Graph* graph = nullptr;
@@ -81,6 +82,7 @@ struct StepResult {
   std::vector<BucketResult> buckets;
   std::vector<CommunicationUse> communication;  ///< of that GPU, as are the next three
   std::vector<KernelUse> kernels;
+  CopyTime copied;   ///< for communication, by the streams of compute
   sim::Time waited;  ///< compute, for communication: in forward, in backward and behind
   sim::Time bubble;  ///< compute, for stages that had nothing to send yet; mean over GPUs
   int passes = 1;    ///< per step
@@ -106,6 +108,8 @@ struct StepResult {
   double slowdown_beside() const;
   /// All passes, forward and backward, but the last.
   sim::Time passes_before() const { return pass.value_or(alone.times.backward_ended) * (passes - 1); }
+  /// Copies for communication, in all passes.
+  sim::Time all_copied() const { return copied.step * (pass ? passes : 1); }
   /// All passes and the update of a GPU that does not communicate.
   sim::Time step_alone() const {
     return alone.times.backward_ended * (passes - 1) + alone.times.optimizer_ended;

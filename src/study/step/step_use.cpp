@@ -163,6 +163,26 @@ Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::opti
   return waits;
 }
 
+CopyTime copy_time(const work::Runtime& runtime, int rank, const std::vector<sim::Time>& alone,
+                   const StepTimes& times, sim::Time gap) {
+  CopyTime sum;
+  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+    if (!computes(stream)) continue;
+    for (const OpId op : stream.ops) {
+      const auto i = static_cast<std::size_t>(op);
+      const bool ran_alone = i < alone.size() && alone[i] > sim::Time{};
+      if (ran_alone || !runtime.ran(rank, op) || class_of(runtime.graph()[op]) != KernelClass::kCopy)
+        continue;
+      const work::Runtime::Times t = runtime.times(rank, op);
+      const std::vector<Stretch> taken = {{sim::max(t.start, gap) - gap, t.end}};
+      sum.step += taken.front().end - taken.front().begin;
+      sum.forward += covered(taken, times.forward_began, times.forward_ended);
+      sum.backward += covered(taken, times.backward_began, times.backward_ended);
+    }
+  }
+  return sum;
+}
+
 sim::Time together(const work::Runtime& runtime, int rank) {
   sim::Time sum;
   for (const Stretch& s : spans_with(runtime, rank, 2)) sum += s.end - s.begin;

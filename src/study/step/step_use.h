@@ -9,6 +9,7 @@
 #include "sim/units.h"
 #include "study/names.h"
 #include "study/step/step_programs.h"
+#include "study/step/step_times.h"
 #include "train/plan.h"
 #include "work/runtime.h"
 
@@ -52,6 +53,17 @@ struct Waits {
 /// behind the last kernel counts, too. Requires: the step has run.
 Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::optional<train::Phase>> phases,
                sim::Time end);
+
+/// What the streams of compute did for communication alone: copies that the step without it does not have,
+/// each with the gap of its launch.
+struct CopyTime {
+  sim::Time step;
+  sim::Time forward;   ///< the part of it between forward's first kernel and its last
+  sim::Time backward;  ///< likewise
+};
+/// `alone`: by operation, how long its kernels took without communication. `gap`: of a launch.
+CopyTime copy_time(const work::Runtime& runtime, int rank, const std::vector<sim::Time>& alone,
+                   const StepTimes& times, sim::Time gap);
 
 /// The time in which collectives of two communicators or more were under way on a rank.
 sim::Time together(const work::Runtime& runtime, int rank);

@@ -215,6 +215,9 @@ class Divider {
 
   /// All ranks compute the projections to few features, because their results are small.
   sim::Status place_latent(const Operation& op, const LatentAttention& l) {
+    if (out_.split.ring())
+      return sim::fail(
+          "ring attention passes keys and values round, and latent attention has them compressed", "cp-comm");
     if (auto fits = divides(l.heads, "heads"); !fits) return fits;
     const std::size_t n = op.parameters.size();
     shrink_rows(op.parameters[l.query_rank > 0 ? 2 : 0], tp());

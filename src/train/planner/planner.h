@@ -98,6 +98,17 @@ class Planner {
   Attend attend(const Operation& op, Attend heads, const AttendTensors& t) const;
   Attend attend(const Operation& op, Attend heads, const AttendTensors& t,
                 const AttendTensors& gradients) const;
+  /// Attention whose keys and values go round the ranks that share the sequence (planner_ring.cpp), and its
+  /// backward, which gives the gradients of queries (in fp32), keys and values.
+  void forward_ring(const Operation& op, const Attend& heads, const AttendTensors& t);
+  AttendTensors backward_ring(const Operation& op, const Attend& heads, const AttendTensors& t,
+                              TensorId d_out);
+  Attend attend_part(Attend whole, int step) const;
+  TensorId from_neighbour(TensorId t);
+  /// The same where all keys and values are gathered first.
+  AttendTensors backward_gathered(const Operation& op, const Attend& heads, const AttendTensors& t,
+                                  TensorId d_out);
+  TensorId shared_heads(TensorId gradients, TensorId of);
   void forward_latent(const Operation& op, const LatentAttention& l);
   void forward_experts(const Operation& op, const Experts& l);
   void activate_experts();  ///< the gated activation inside the experts

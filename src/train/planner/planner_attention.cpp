@@ -109,12 +109,36 @@ void Planner::forward_attention(const Operation& op, const Attention& l) {
     turn(q);
     turn(k);
   }
-  const TensorId keys = all_tokens(k);
-  const TensorId all_values = all_tokens(v);
-  emit(attend(op, heads_of(l, size, split.tp), {q, keys, all_values, mixed}));
+  const Attend heads = heads_of(l, size, split.tp);
+  if (split.ring()) {
+    forward_ring(op, heads, {q, k, v, mixed});
+  } else {
+    emit(attend(op, heads, {q, all_tokens(k), all_tokens(v), mixed}));
+  }
   const TensorId out = partial_value(op.output);
   forward_linear(op.parameters[l.joined ? stride : 3 * stride], mixed, out);
   sum_into(op.output, out);
+}
+
+/// Every head of queries gave its own gradient; those that share a head of keys or values are added.
+TensorId Planner::shared_heads(TensorId gradients, TensorId of) {
+  if (spec(gradients).cols == spec(of).cols) return gradients;
+  const TensorId sum = like(of);
+  stream({gradients}, {sum});
+  return sum;
+}
+
+Planner::AttendTensors Planner::backward_gathered(const Operation& op, const Attend& heads,
+                                                  const AttendTensors& t, TensorId d_out) {
+  const TensorId keys = all_tokens(t.key);
+  const TensorId values = all_tokens(t.value);
+  const TensorId sum = like(t.out, 4);
+  const TensorId dk = passing(spec(keys).rows, spec(t.out).cols);
+  const TensorId dv = passing(spec(keys).rows, spec(t.out).cols);
+  emit(attend(op, heads, {t.query, keys, values, t.out}, {sum, dk, dv, d_out}));
+  const TensorId of_keys = shared_heads(dk, keys);
+  const TensorId of_values = shared_heads(dv, values);
+  return {sum, sum_of_tokens(of_keys), sum_of_tokens(of_values), d_out};
 }
 
 void Planner::backward_attention(const Operation& op, const Attention& l) {
@@ -133,24 +157,13 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   weight_gradient(op.parameters[last], mixed, all_dy);
   if (l.biased_output()) bias_gradient(op.parameters[last + 1], dy);
   // Attention. The gradient of the queries is summed in fp32 and then cast to the type of the others.
-  const TensorId keys = all_tokens(kept[1]);
-  const TensorId values = all_tokens(kept[2]);
-  const TensorId sum = like(mixed, 4);
-  TensorId dk = passing(spec(keys).rows, spec(mixed).cols);
-  TensorId dv = passing(spec(keys).rows, spec(mixed).cols);
-  emit(attend(op, heads_of(l, size, split.tp), {kept[0], keys, values, mixed}, {sum, dk, dv, d_mixed}));
-  TensorId dq = narrow(sum);
-  if (l.value_heads() != l.heads) {
-    // Every head of queries gave its own; those that share a head of keys and values are added.
-    const TensorId all_keys = dk;
-    const TensorId all_values = dv;
-    dk = like(keys);
-    dv = like(values);
-    stream({all_keys}, {dk});
-    stream({all_values}, {dv});
-  }
-  dk = sum_of_tokens(dk);
-  dv = sum_of_tokens(dv);
+  const Attend heads = heads_of(l, size, split.tp);
+  const AttendTensors read = {kept[0], kept[1], kept[2], mixed};
+  const AttendTensors gradients =
+      split.ring() ? backward_ring(op, heads, read, d_mixed) : backward_gathered(op, heads, read, d_mixed);
+  TensorId dq = narrow(gradients.query);
+  TensorId dk = gradients.key;
+  TensorId dv = gradients.value;
   if (l.rotary) {
     turn(dq);
     turn(dk);
