@@ -159,11 +159,11 @@ void Planner::backward_attention(const Operation& op, const Attention& l) {
   // Attention. The gradient of the queries is summed in fp32 and then cast to the type of the others.
   const Attend heads = heads_of(l, size, split.tp);
   const AttendTensors read = {kept[0], kept[1], kept[2], mixed};
-  const AttendTensors gradients =
+  const AttendTensors attended =
       split.ring() ? backward_ring(op, heads, read, d_mixed) : backward_gathered(op, heads, read, d_mixed);
-  TensorId dq = narrow(gradients.query);
-  TensorId dk = gradients.key;
-  TensorId dv = gradients.value;
+  TensorId dq = narrow(attended.query);
+  TensorId dk = attended.key;
+  TensorId dv = attended.value;
   if (l.rotary) {
     turn(dq);
     turn(dk);
