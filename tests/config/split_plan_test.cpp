@@ -265,7 +265,8 @@ TEST(ContextParallel, GathersKeysAndValuesAndScattersTheirGradients) {
 
 /// Forward passes both on once less than there are ranks; backward the same again, and their gradients home.
 TEST(ContextParallel, PassesKeysAndValuesRound) {
-  const auto plan = make_plan(graph_of("llama3-8b"), kPlain, Split{.cp = 4, .keys = KeyExchange::kRing});
+  const auto plan =
+      make_plan(graph_of("llama3-8b"), kPlain, Split{.cp = 4, .keys = train::KeyExchange::kRing});
   ASSERT_EQ(error_of(plan), "");
   const std::int64_t bytes = kRows / 4 * 8 * 128 * 2;
   EXPECT_EQ(exchanges(*plan, Axis::kContext, Collective::kSendRecv), (Counts{{bytes, (3 + 3 + 4) * 2 * 32}}));
@@ -283,7 +284,7 @@ TEST(ContextParallel, PassesKeysAndValuesRound) {
   };
   EXPECT_EQ(pairs(*plan), pairs(*make_plan(graph_of("llama3-8b"), kPlain, Split{.cp = 4})));
   EXPECT_THAT(
-      error_of(make_plan(graph_of("deepseek-v3"), kPlain, Split{.cp = 4, .keys = KeyExchange::kRing})),
+      error_of(make_plan(graph_of("deepseek-v3"), kPlain, Split{.cp = 4, .keys = train::KeyExchange::kRing})),
       testing::HasSubstr("latent attention"));
 }
 

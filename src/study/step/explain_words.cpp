@@ -138,7 +138,7 @@ std::string in_words(const ExplainResult& e, int sms) {
   std::string text = fmt::format(
       "Communication makes the step {} longer ({:.3f} instead of {:.3f} ms): ", percent(e.step.slowdown),
       r.step().in_us() * 1e-3, r.step_alone().in_us() * 1e-3);
-  return text + fmt::format("{}.", fmt::join(named, ", and "));
+  return text + fmt::format("{}.", fmt::join(named, "; "));
 }
 
 }  // namespace infold::study
