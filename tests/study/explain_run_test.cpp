@@ -135,11 +135,10 @@ TEST(Explain, SaysItInOneSentence) {
                       .what = coll::Collective::kReduceScatter,
                       .algorithms = {"ring"},
                       .exposed = sim::Time::us(40)}};
-  EXPECT_EQ(
-      in_words(e, 108),
-      "Communication makes the step 20.0 % longer (1.200 instead of 1.000 ms): compute waits for it "
-      "or starts late behind it (14.0 %), mostly for the ring all-gathers of data-parallel ranks, and what "
-      "runs beside it is slower (6.0 %), mostly because collectives hold 24 of 108 SMs.");
+  EXPECT_EQ(in_words(e, 108),
+            "Communication makes the step 20.0 % longer (1.200 instead of 1.000 ms): compute waits for it "
+            "or starts late behind it (14.0 %), mostly for the ring all-gathers of data-parallel ranks; what "
+            "runs beside it is slower (6.0 %), mostly because collectives hold 24 of 108 SMs.");
   e.step = {0.2, {{Cause::kHbm, 0.01}, {Cause::kWait, 0.01}, {Cause::kBubble, 0.18}}};
   EXPECT_EQ(in_words(e, 108),
             "Communication makes the step 20.0 % longer (1.200 instead of 1.000 ms): stages of the pipeline "

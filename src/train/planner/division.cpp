@@ -66,6 +66,7 @@ class Divider {
       return sim::fail("skew: the expert that gets most tokens gets at least the mean, so 1 or more", "skew");
     bool experts = false;
     for (const Operation& op : graph_.operations) {
+      if (auto fits = check_ring(op); !fits) return fits;
       if (const auto* e = op.as<Experts>()) {
         experts = true;
         if (s.skew * e->top > e->count)
@@ -81,6 +82,17 @@ class Divider {
     const bool is_whole = graph_.received < 0 && graph_.sent < 0;
     if (s.ep > 1 && !experts && is_whole)
       return sim::fail("the model has no experts that could be divided among ranks", "ep");
+    return {};
+  }
+
+  sim::Status check_ring(const Operation& op) const {
+    if (!out_.split.ring()) return {};
+    if (op.as<LatentAttention>() != nullptr)
+      return sim::fail(
+          "ring attention passes keys and values round, and latent attention has them compressed", "cp-comm");
+    const auto* attention = op.as<Attention>();
+    if (attention != nullptr && attention->cross)
+      return sim::fail("ring attention cannot divide the attention to another sequence", "cp-comm");
     return {};
   }
 
@@ -215,9 +227,6 @@ class Divider {
 
   /// All ranks compute the projections to few features, because their results are small.
   sim::Status place_latent(const Operation& op, const LatentAttention& l) {
-    if (out_.split.ring())
-      return sim::fail(
-          "ring attention passes keys and values round, and latent attention has them compressed", "cp-comm");
     if (auto fits = divides(l.heads, "heads"); !fits) return fits;
     const std::size_t n = op.parameters.size();
     shrink_rows(op.parameters[l.query_rank > 0 ? 2 : 0], tp());
