@@ -152,7 +152,6 @@ std::string explain_json(const ExplainReport& report) {
   const ExplainResult& e = report.result;
   Json json = {{"schema", 1}, {"command", "explain"}};
   json.update(step_fields(report.label, e.result));
-  json.erase("buckets");
   json["backward_slowdown"] = e.backward.slowdown;
   json["causes"] = causes_json(e, e.backward);
   json["forward_slowdown"] = e.forward.slowdown;

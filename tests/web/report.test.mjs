@@ -97,7 +97,10 @@ const expected = {
     ["slowdown", "overlapped", overlapped(json.rows).map((row) => row.backward_slowdown)],
     ["phases", "step ms", json.rows.map((row) => row.phases_ms.step)],
   ],
-  explain: (json) => [["causes", "slow-down", [...json.causes.map((c) => c.slowdown), json.backward_slowdown]]],
+  explain: (json) => [
+    ["step-causes", "slow-down", [...json.step_causes.map((c) => c.slowdown), json.step_slowdown]],
+    ["causes", "slow-down", [...json.causes.map((c) => c.slowdown), json.backward_slowdown]],
+  ],
   kernel: (json) => [["beside", "alone", [json.beside.kernel_alone_us, json.beside.collective_alone_us]]],
   validate: (json) => [
     ["errors", "published", json.rows.map((row) => row.published)],

@@ -73,7 +73,8 @@ function limits(all: Line[]): Limit[] {
     if (value > 0) found.set(value, [...(found.get(value) ?? []), line.name]);
   }
   const several = found.size > 1;
-  return [...found].slice(0, kMostLimits).map(([value, names]) => ({value, name: `links carry ${digits(value)} GB/s${several ? ` (${names.length > 3 ? `${names.length} lines` : list(names)})` : ""}`}));
+  const highestFirst = [...found].sort(([a], [b]) => b - a);
+  return highestFirst.slice(0, kMostLimits).map(([value, names]) => ({value, name: `links carry ${digits(value)} GB/s${several ? ` (${names.length > 3 ? `${names.length} lines` : list(names)})` : ""}`}));
 }
 
 /** Published times of a line's system and algorithm, as this quantity. */
@@ -128,7 +129,7 @@ function curve(all: Line[], q: Quantity, published: Published[], chosen?: number
   const range = Math.max(...values) / Math.min(...values);
   // From zero, small messages are one flat line.
   const log = chosen === undefined ? q.log || range > kWide : chosen === 1;
-  const wider = widening(all.map((line) => line.rows.map((row): [number, number] => [row.bytes, q.of(row)])));
+  const wider = widening(all.map((line) => line.rows.map((row): [number, number] => [row.bytes, q.of(row)])), log);
   const series = (): LineSeriesOption[] =>
     all.map((line, i) => ({
       type: "line",
@@ -149,7 +150,8 @@ function curve(all: Line[], q: Quantity, published: Published[], chosen?: number
         silent: true,
         symbol: "none",
         lineStyle: {color: theme.soft, type: "dashed"},
-        data: allowed.map((limit) => ({yAxis: limit.value, label: {position: "insideStartTop", formatter: limit.name, color: theme.soft}})),
+        // Limits may be close: the name of the lowest is below its line.
+        data: allowed.map((limit, i) => ({yAxis: limit.value, label: {position: i > 0 && i === allowed.length - 1 ? "insideStartBottom" : i === 0 ? "insideStartTop" : "insideEndTop", formatter: limit.name, color: theme.soft}})),
       },
     },
   ];

@@ -10,9 +10,9 @@ import {barFigure} from "./bars";
 function answer(overlapped: Row[], rows: Row[], ring: number): string {
   const real = rows.filter((row) => row.variant !== "ideal");
   const best = real.reduce((a, b) => (b.phases_ms.step < a.phases_ms.step ? b : a));
-  const repaired = overlapped
-    .filter((row) => row.repaired !== null && row.repaired !== 0)
-    .map((row) => (row.repaired! > 0 ? `${method(row)} repairs ${percent(row.repaired!)} of it` : `${method(row)} makes it worse`));
+  const repaired = overlapped.filter((row) => row.repaired !== null && row.repaired > 0).map((row) => `${method(row)} repairs ${percent(row.repaired!)} of it`);
+  const worse = overlapped.filter((row) => row.repaired !== null && row.repaired < 0).map(method);
+  if (worse.length > 0) repaired.push(`${list(worse)} make${worse.length > 1 ? "" : "s"} it worse`);
   const slower = `Overlapped ring makes backward ${percent(ring)} slower`;
   const repair = repaired.length > 0 && repaired.length < 5 ? `; ${list(repaired)}` : "";
   return `${slower}${repair}; the fastest step is ${best.variant === "sequential" ? "sequential " : ""}${method(best)}'s, ${milliseconds(best.phases_ms.step)}.`;

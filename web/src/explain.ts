@@ -1,6 +1,6 @@
-// The page of `infold explain`: the slow-down of backward, cause by cause, as a waterfall.
-import {Explain} from "./payload";
-import {breakdown, stepFacts, where} from "./steps";
+// The page of `infold explain`: what makes a step longer, cause by cause, as a waterfall, and the same for backward.
+import {CausePart, Explain} from "./payload";
+import {breakdown, stepFacts, timelineOf, where} from "./steps";
 import {grid, namesAxis, tip, valueAxis} from "./axes";
 import {Figure} from "./figure";
 import {View} from "./view";
@@ -19,27 +19,41 @@ const kMeaning: Record<string, string> = {
   interaction: "all of them together",
 };
 
-function waterfall(e: Explain): Figure {
+/** Less than this is shown as 0.0 %. */
+const kLeast = 0.0005;
+
+/** `whole`: what is slower, and by how much. */
+interface Slowdown {
+  id: string;
+  title: string;
+  whole: string;
+  by: number;
+  causes: CausePart[];
+}
+
+function waterfall(s: Slowdown): Figure {
+  const shown = s.causes.filter((c) => Math.abs(c.slowdown) >= kLeast);
   let at = 0;
-  const steps = e.causes.map((c, row) => {
+  const steps = shown.map((c, row) => {
     const from = at;
     at += c.slowdown;
     return {row, from, to: at, by: c.slowdown};
   });
-  const names = [...e.causes.map((c) => kMeaning[c.cause] ?? c.cause), "slow-down of backward"];
-  const total = {row: steps.length, from: 0, to: e.backward_slowdown, by: e.backward_slowdown};
+  const meaning = (c: CausePart): string => kMeaning[c.cause] ?? c.cause;
+  const names = [...shown.map(meaning), s.whole];
+  const total = {row: steps.length, from: 0, to: s.by, by: s.by};
   const all = [...steps, total];
   const kinds: [string, string, typeof all][] = [
-    ["slows down", "#D55E00", steps.filter((s) => s.by >= 0)],
-    ["speeds up", "#009E73", steps.filter((s) => s.by < 0)],
+    ["slows down", "#D55E00", steps.filter((c) => c.by >= 0)],
+    ["speeds up", "#009E73", steps.filter((c) => c.by < 0)],
     ["whole", "#0072B2", [total]],
   ];
   return {
-    id: "causes",
-    title: "What slows backward down",
+    id: s.id,
+    title: s.title,
     caption:
-      "Each cause is what the slow-down shrinks by when that sharing alone is switched off. Taking one away may leave another the bottleneck; the rest is what they do together.",
-    description: e.causes.map((c) => `${kMeaning[c.cause] ?? c.cause} ${percent(c.slowdown)}`).join("; "),
+      "Each cause is what the slow-down shrinks by when that sharing alone is switched off. Taking one away may leave another the bottleneck; the rest is what they do together. Causes of less than 0.05 % are among the values.",
+    description: s.causes.map((c) => `${meaning(c)} ${percent(c.slowdown)}`).join("; "),
     height: 70 + 40 * names.length,
     zoom: false,
     legend: kinds.filter(([, , of]) => of.length > 0).map(([name, colour]) => ({name, colour, symbol: "rect"})),
@@ -62,7 +76,7 @@ function waterfall(e: Explain): Figure {
           name: "labels",
           silent: true,
           encode: {x: 0, y: 1},
-          data: all.map((s) => [Math.max(s.from, s.to), s.row]),
+          data: all.map((c) => [Math.max(c.from, c.to), c.row]),
           renderItem: (_, api) => {
             const [x, y] = api.coord([api.value(0), api.value(1)]);
             return {type: "text", x: x + 6, y, style: {text: percent(all[api.value(1) as number].by), fill: theme.text, fontSize: 12, verticalAlign: "middle"}};
@@ -72,7 +86,7 @@ function waterfall(e: Explain): Figure {
     }),
     table: {
       columns: [{name: "cause"}, {name: "meaning"}, {name: "slow-down", show: percent}],
-      rows: [...e.causes.map((c) => [c.cause, kMeaning[c.cause] ?? "", c.slowdown]), ["whole", "slow-down of backward", e.backward_slowdown]],
+      rows: [...s.causes.map((c) => [c.cause, kMeaning[c.cause] ?? "", c.slowdown]), ["whole", s.whole, s.by]],
     },
   };
 }
@@ -80,10 +94,15 @@ function waterfall(e: Explain): Figure {
 export function explainView(e: Explain): View {
   const step = {name: `${e.algo}, overlapped`, step: e};
   return {
-    title: `Why backward is slower: ${where(e)}`,
+    title: `Why a step takes longer: ${where(e)}`,
     answer: e.sentence,
     warnings: [],
-    figures: [waterfall(e), breakdown([step])],
+    figures: [
+      waterfall({id: "step-causes", title: "What makes the step longer", whole: "slow-down of the step", by: e.step_slowdown, causes: e.step_causes}),
+      waterfall({id: "causes", title: "What slows backward down", whole: "slow-down of backward", by: e.backward_slowdown, causes: e.causes}),
+      breakdown([step]),
+      ...timelineOf(step),
+    ],
     facts: [...stepFacts(e), ["reduced by", `${e.algo}${e.comm_sms !== undefined ? `, on ${e.comm_sms} SMs` : ""}`]],
   };
 }

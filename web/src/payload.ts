@@ -160,9 +160,15 @@ export interface Compare {
   ring_slowdown: number;
   rows: Row[];
 }
+export interface CausePart {
+  cause: string;
+  slowdown: number;
+}
 export interface Explain extends Step {
   command: "explain";
-  causes: {cause: string; slowdown: number}[];
+  causes: CausePart[];
+  step_slowdown: number;
+  step_causes: CausePart[];
   sentence: string;
 }
 export interface StudyWindow {

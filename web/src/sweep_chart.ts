@@ -144,7 +144,7 @@ function figureOf(data: SweepData, p: Picked): Figure {
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const low = values.reduce((a, b) => Math.min(a, b), Infinity);
   const log = low > 0 && (p.scale === 0 ? high / low >= 30 : p.scale === 2);
-  const wider = widening(lines.map((line) => line.points.map((q): [number, number] => [q.at, q.value])));
+  const wider = widening(lines.map((line) => line.points.map((q): [number, number] => [q.at, q.value])), log);
   const dense = lines.some((line) => line.points.length > kMostSymbols);
   const series = lines.map(
     (line, i): LineSeriesOption => ({
