@@ -18,11 +18,14 @@ const kAcceptedColour = "#AEB6BF";
 function errors(rows: ValidateRow[]): Figure {
   const drawn = rows.filter((r) => r.error !== null);
   const names = drawn.map((r) => r.id);
-  const largest = Math.max(0.1, ...drawn.flatMap((r) => [Math.abs(r.error!), r.accept]));
-  const interval = largest > 0.5 ? 0.2 : 0.1;
-  const edge = Math.ceil(largest / interval - 1e-9) * interval;
-  // Labels at both ends and in the middle, and as many between as there is room for.
-  const step = (narrow: boolean) => (narrow ? edge / 2 : interval);
+  // Zero is seen, but not in the middle: one figure that is far off to one side must not squeeze all others.
+  const lowest = Math.min(-0.1, ...drawn.flatMap((r) => [r.error!, -r.accept]));
+  const highest = Math.max(0.1, ...drawn.flatMap((r) => [r.error!, r.accept]));
+  const intervalOf = (narrow: boolean) => [0.1, 0.2, 0.5, 1, 2, 5].find((i) => (highest - lowest) / i <= (narrow ? 4 : 16)) ?? (highest - lowest) / 4;
+  const ends = (narrow: boolean) => {
+    const interval = intervalOf(narrow);
+    return {interval, min: Math.floor(lowest / interval + 1e-9) * interval, max: Math.ceil(highest / interval - 1e-9) * interval};
+  };
   const about = (r: ValidateRow): HTMLElement =>
     tip(r.quantity, [
       [null, `published: ${digits(r.published)} ${r.unit}`],
@@ -34,14 +37,14 @@ function errors(rows: ValidateRow[]): Figure {
     id: "errors",
     title: "Error of each published figure",
     caption:
-      "Simulated against published: right of the middle it is larger. The bar is what is accepted for that figure. A constant was chosen looking at the calibrated ones, so they do not judge.",
+      "Simulated against published: right of zero it is larger. The bar is what is accepted for that figure. A constant was chosen looking at the calibrated ones, so they do not judge.",
     description: drawn.map((r) => `${r.quantity}: ${percent(r.error!)}, ${r.within ? "within" : "missed"}`).join("; "),
     height: 70 + 20 * drawn.length,
     zoom: false,
     legend: [{name: kAccepted, colour: kAcceptedColour, symbol: "rect"}, ...kKinds.filter((k) => drawn.some(k.of)).map(({name, colour, symbol}) => ({name, colour, symbol}))],
     option: (theme, narrow) => ({
       grid: {...grid(narrow), top: 8},
-      xAxis: {...valueAxis(theme, "error"), min: -edge, max: edge, interval: step(narrow), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, formatter: roundPercent}},
+      xAxis: {...valueAxis(theme, "error"), ...ends(narrow), nameLocation: "middle", nameGap: 26, nameTextStyle: {color: theme.soft}, axisLabel: {color: theme.soft, hideOverlap: true, formatter: roundPercent}},
       yAxis: {...namesAxis(theme, names, narrow), inverse: true, axisLabel: {color: theme.text, interval: 0, fontSize: narrow ? 10 : 12}},
       tooltip: {trigger: "item"},
       series: [
