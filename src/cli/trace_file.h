@@ -32,7 +32,7 @@ class TraceWriter {
   /// kDone, or the exit code after the reason was printed.
   int open();
   bool wanted() const { return file_.wanted(); }
-  /// What each of about so many simulations must record; nothing if there is no trace. Requires: open().
+  /// What each of about `runs` simulations must record; nothing if there is no trace. Requires: open().
   std::optional<sim::TraceSpec> spec(std::size_t runs = 1) const;
 
   /// Adds a simulation beside the others, from the beginning of the timeline on.

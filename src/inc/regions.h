@@ -91,7 +91,7 @@ class Region {
     return plan.members[static_cast<std::size_t>(home_rank(offset))];
   }
   const Tree& tree(std::uint16_t way) const { return trees_[way]; }
-  /// The number of packets that so many bytes, or a request for them, stand for.
+  /// The number of packets that a number of bytes, or a request for them, stands for.
   std::uint16_t packets(std::int64_t bytes) const {
     return static_cast<std::uint16_t>(bytes <= packet_ ? 1 : (bytes + packet_ - 1) / packet_);
   }

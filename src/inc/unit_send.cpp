@@ -5,7 +5,7 @@
 
 namespace infold::inc {
 
-/// Keeps the packet in its input buffer until so many copies have left.
+/// Keeps the packet in its input buffer until that many copies have left.
 std::uint16_t ReductionUnit::hold(const net::Packet& packet, net::LinkId in, int copies) {
   return outgoing_.take({.held = {packet, in}, .copies = copies, .end = {}});
 }

@@ -12,7 +12,7 @@ struct InNetwork {
   bool units = false;
   sim::Bytes payload;  ///< most payload of a packet that units act on
   sim::Bytes request;  ///< bytes on the wire of a request, which has no payload
-  sim::Time latency;   ///< what a unit sends is never there sooner than so long after it acted
+  sim::Time latency;   ///< the least time from an action of a unit to the arrival of what it sends
 };
 
 class SwitchUnit {

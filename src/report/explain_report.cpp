@@ -25,7 +25,7 @@ std::string whole_line(const char* name, sim::Time alone, sim::Time whole, doubl
                      slowdown * 100);
 }
 
-/// The step is 24 characters wide, or less where a part is so much longer that it would not fit a line.
+/// The step is 24 characters wide, or fewer where a longer part would not fit a line.
 std::string cause_bar(const Causes& causes, double part) {
   constexpr double kWidth = 24;
   double whole = std::max(std::abs(causes.slowdown), 1e-9);

@@ -21,7 +21,7 @@ bool has_chunks(const study::StepHistory& history) {
                              [](const study::StagePass& p) { return p.pass && p.pass->chunk > 0; });
 }
 
-/// Of very many spans, as many that come together are one that there are no more than a chart can show.
+/// Where there are more spans than a chart can show, neighbouring ones are joined.
 Json spans_json(const std::vector<study::CommunicationSpans::Span>& spans) {
   const std::size_t together = (spans.size() + kMostSpans - 1) / kMostSpans;
   Json list = Json::array();

@@ -42,41 +42,48 @@ namespace {
 
 bool EventQueue::run(std::uint64_t limit) {
   const std::uint64_t until = limit > ~std::uint64_t{0} - handled_ ? ~std::uint64_t{0} : handled_ + limit;
+  if (handled_ == until || handled_ == scheduled_) return handled_ != scheduled_;
+  if (slots_[slot_ & kSlotMask].head == kNil) advance();
   for (;;) {
-    const std::uint64_t position = slot_ & kSlotMask;
+    // The word of the slot that is next. The slots before it in its word have no events, nor will they get
+    // any before the wheel has gone round, so the next slot is always that of the lowest bit.
+    const std::uint64_t first = slot_ / 64 * 64;
+    const std::uint64_t position = first & kSlotMask;
     std::uint64_t& word = occupied_[position / 64];
-    Slot& slot = slots_[position];
-    for (std::uint32_t index = slot.head; index != kNil; index = slot.head) {
-      if (handled_ == until) return true;
-      Node& node = nodes_[index];
-      const Node event = node;
-      slot.head = event.next;
-      node.next = free_node_;
-      free_node_ = index;
-      now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
-      ++handled_;
-      if (event.next == kNil) {
-        word &= ~(std::uint64_t{1} << (position % 64));  // until a handler adds to this slot
-        if (const std::uint64_t later = word >> (position % 64); later != 0)
-          fetch_ahead(
-              *nodes_[slots_[position + static_cast<std::uint64_t>(std::countr_zero(later))].head].handler);
-      } else {
-        fetch_ahead(*nodes_[event.next].handler);
-      }
-      event.handler->handle(event.arg);
-    }
-    if (word == 0) summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
-    if (handled_ == until) break;  // an event that is added now may come before the next slot
-    // Most often the next event is near: in the same word and therefore in the same chunk.
-    if (const std::uint64_t later = word >> (position % 64); later != 0) {
-      slot_ += static_cast<std::uint64_t>(std::countr_zero(later));
-    } else if (handled_ != scheduled_) {
-      advance();
-    } else {
-      break;
-    }
+    Slot* const slots = &slots_[position];
+    do {
+      const auto place = static_cast<std::uint64_t>(std::countr_zero(word));
+      Slot& slot = slots[place];
+      std::uint32_t index = slot.head;
+      do {
+        Node& node = nodes_[index];
+        const Node event = node;
+        slot.head = event.next;
+        node.next = free_node_;
+        free_node_ = index;
+        now_ = Time::ps(static_cast<std::int64_t>(event.key >> kPriorityBits));
+        ++handled_;
+        if (event.next == kNil) {
+          word &= word - 1;  // until a handler adds to this slot
+          if (word != 0) fetch_ahead(*nodes_[slots[std::countr_zero(word)].head].handler);
+        } else {
+          fetch_ahead(*nodes_[event.next].handler);
+        }
+        event.handler->handle(event.arg);
+        if (handled_ == until) [[unlikely]] {
+          // The slot stays, because an event that is added from now on may come before the next one.
+          slot_ = first + place;
+          if (word == 0) leave_word(position);
+          return handled_ != scheduled_;
+        }
+        index = slot.head;
+      } while (index != kNil);
+      slot_ = first + place;
+    } while (word != 0);  // most often the next event is near
+    leave_word(position);
+    if (handled_ == scheduled_) return false;
+    advance();
   }
-  return handled_ != scheduled_;
 }
 
 /// Moves on to the next slot that has events. Requires: there is one.

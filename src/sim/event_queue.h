@@ -137,6 +137,10 @@ class EventQueue {
   [[gnu::cold]] void add_node();
   void insert_in_order(Slot& slot, std::uint32_t index);
   void add_far(Key key, Handler* handler, std::uint32_t arg);
+  /// No slot of this one's word has events any more.
+  void leave_word(std::uint64_t position) {
+    summary_[position / 4096] &= ~(std::uint64_t{1} << (position / 64 % 64));
+  }
   void advance();
   void pour_to(std::uint64_t chunk);
   void pour(std::uint64_t chunk);

@@ -54,7 +54,7 @@ class Pool {
   std::size_t used() const { return slots_.size() - free_.size(); }
   /// All values, also those that are not taken, which are as their last users left them.
   const Slots& slots() const { return slots_; }
-  /// Memory for so many. Requires: the slots are a vector.
+  /// Reserves memory for a number of slots. Requires: the slots are a vector.
   void reserve(std::size_t values) {
     slots_.reserve(values);
     free_.reserve(values);

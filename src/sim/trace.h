@@ -24,7 +24,7 @@ struct TraceSpec {
   std::size_t most_details = 200'000;  ///< spans inside those, such as the steps of a collective
   std::size_t most_samples = 400'000;
 
-  /// The same limits, divided evenly among so many runs.
+  /// The same limits, divided evenly among a number of runs.
   TraceSpec shared_by(std::size_t runs) const {
     TraceSpec s = *this;
     s.most_spans /= runs;

@@ -12,8 +12,8 @@ namespace infold::train {
 enum class Sharding : std::uint8_t {
   kNone,
   kOptimizer,   ///< the state of the optimizer: ZeRO-1
-  kGradients,   ///< that and gradients: ZeRO-2
-  kParameters,  ///< those and weights, which kernels find gathered: ZeRO-3, FSDP
+  kGradients,   ///< state and gradients: ZeRO-2
+  kParameters,  ///< state, gradients and weights, which are gathered for kernels: ZeRO-3, FSDP
 };
 
 struct Recipe {

@@ -17,7 +17,7 @@
 
 namespace infold::work {
 
-/// The program of a collective or a transfer of so many bytes among the members of a group. It knows the
+/// The program of a collective or a transfer of a number of bytes among the members of a group. It knows the
 /// machine; the graph does not.
 using Programs = std::function<const coll::Program&(const Operation& op, sim::Bytes bytes,
                                                     const std::vector<int>& members)>;

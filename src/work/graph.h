@@ -79,7 +79,7 @@ struct Timed {
 };
 
 /// What can only be decided while the step runs: hosts look every `cycle` which parts are there on all ranks,
-/// and reduce them together, at most so many bytes at once. Operations for that (a collective, and copies
+/// and reduce them together, up to a limit of bytes at once. Operations for that (a collective, and copies
 /// where it has several parts) are added to the graph as it runs. It ends when all parts have been reduced.
 struct Gather {
   struct Part {

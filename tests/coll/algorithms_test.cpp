@@ -87,11 +87,7 @@ TEST_P(EveryAlgorithm, IsRightWithAnyTuning) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim::Random random(sim::mix(seed));
     const int ranks = 2 + static_cast<int>(random.below(15));
-    Tuning t = small_tuning(1 + static_cast<int>(random.below(20)));
-    t.buffer = sim::Bytes{static_cast<std::int64_t>(4'096 + random.below(5'000))};
-    t.slice_steps = 1 + static_cast<int>(random.below(2));
-    const int slots = buffer_slots(t);
-    t.slices_per_chunk = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(slots - 1)));
+    const Tuning t = random_tuning(random);
     expect_right(static_cast<std::int64_t>(random.below(30'000)), 2, ranks,
                  fabric_of(net::Topology::kSwitchPlanes, ranks), t);
   }

@@ -186,6 +186,15 @@ struct ByHand {
     s.bytes = program.bytes;
     return s;
   }
+  /// The rank sends its input to rank 0 and gets something back. Returns the step that receives it.
+  Step& up_and_down(int rank) {
+    Step& up = add(rank);
+    up.to = {0};
+    up.uses_input = true;
+    Step& down = add(rank);
+    down.from = {0};
+    return down;
+  }
   void run(sim::Bytes burst, Values* values) {
     gpu::MachineSpec spec;
     spec.gpus = 3;
@@ -207,14 +216,7 @@ struct ByHand {
 // Rank 0 folds what both others send with its own and sends the sum to both, each of three times over.
 TEST(Execution, AStepMayReceiveFromSeveralAndSendToSeveral) {
   ByHand hand;
-  for (int rank : {1, 2}) {
-    Step& up = hand.add(rank);
-    up.to = {0};
-    up.uses_input = true;
-    Step& down = hand.add(rank);
-    down.from = {0};
-    down.writes_output = true;
-  }
+  for (int rank : {1, 2}) hand.up_and_down(rank).writes_output = true;
   Step& both = hand.add(0);
   both.from = both.to = {1, 2};
   both.uses_input = both.writes_output = both.finishes = true;
@@ -237,12 +239,7 @@ TEST(Execution, AStepMayReceiveFromSeveralAndSendToSeveral) {
 TEST(Execution, AStepMayFoldWhatIsHeldAndPutItIntoTheOutputsOfOthers) {
   ByHand hand;
   for (int rank : {1, 2}) {
-    Step& up = hand.add(rank);
-    up.to = {0};
-    up.uses_input = true;
-    Step& down = hand.add(rank);
-    down.from = {0};
-    down.landed = true;
+    hand.up_and_down(rank).landed = true;
     Step& first = hand.add(0);
     first.from = {rank};
     (rank == 1 ? first.uses_input : first.uses_held) = true;

@@ -10,6 +10,7 @@
 #include "coll/algo/algorithms.h"
 #include "coll/program/checker.h"
 #include "coll/program/chunking.h"
+#include "sim/random.h"
 #include "support/small_program.h"
 
 namespace infold::coll {
@@ -26,6 +27,16 @@ inline net::Blueprint fabric_of(net::Topology topology, int gpus, std::vector<in
 inline Tuning small_tuning(int channels) {
   Tuning t = help::few_channels(channels);
   t.buffer = 4_KiB;  // slices of 1 KiB, chunks of 2 KiB: several rounds for little
+  return t;
+}
+
+/// Up to 20 channels, and buffers, slots and slices of any size that a program can have.
+inline Tuning random_tuning(sim::Random& random) {
+  Tuning t = small_tuning(1 + static_cast<int>(random.below(20)));
+  t.buffer = sim::Bytes{static_cast<std::int64_t>(4'096 + random.below(5'000))};
+  t.slice_steps = 1 + static_cast<int>(random.below(2));
+  const auto slots = static_cast<std::uint64_t>(buffer_slots(t));
+  t.slices_per_chunk = 1 + static_cast<int>(random.below(slots - 1));
   return t;
 }
 

@@ -69,10 +69,7 @@ TEST_P(RingProgram, IsRightWithAnyTuning) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim::Random random(sim::mix(seed));
     const int ranks = 2 + static_cast<int>(random.below(15));
-    Tuning t = small(1 + static_cast<int>(random.below(20)));
-    t.buffer = sim::Bytes{static_cast<std::int64_t>(4'096 + random.below(5'000))};
-    t.slices_per_chunk = 1 + static_cast<int>(random.below(3));
-    t.slice_steps = 1 + static_cast<int>(random.below(2));
+    const Tuning t = random_tuning(random);
     auto elements = static_cast<std::int64_t>(random.below(5'000));
     if (GetParam() != Collective::kAllReduce) elements -= elements % ranks;
     expect_right(compiled(GetParam(), sim::Bytes{elements * 2}, ranks,

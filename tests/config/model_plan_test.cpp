@@ -1,9 +1,9 @@
 // Every preset becomes a plan that fits together, however it is trained.
 #include <cstdlib>
-#include <set>
 
 #include "config/catalog.h"
 #include "helpers.h"
+#include "plan_help.h"
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/plan.h"
@@ -13,18 +13,9 @@ namespace infold::config {
 namespace {
 
 void expect_sound(const train::Graph& graph, const train::Plan& plan, const std::string& name) {
-  std::set<int> ready;
-  for (const auto& r : plan.ready) EXPECT_TRUE(ready.insert(r.parameter).second) << name;
-  EXPECT_EQ(ready.size(), graph.parameters.size()) << name;
+  expect_products_fit(graph, plan, name);
   const auto spec = [&](train::TensorId t) { return plan.tensors.at(static_cast<std::size_t>(t)); };
   for (const train::Op& op : plan.ops) {
-    if (const auto* p = std::get_if<train::MatMul>(op.kernel())) {
-      const train::ProductSize size = size_of(plan, *p);
-      EXPECT_EQ(size.k, p->right_by_k ? spec(p->right).rows / p->groups : spec(p->right).cols) << name;
-      EXPECT_EQ(spec(p->out).rows, size.m * p->groups) << name;
-      EXPECT_EQ(spec(p->out).cols, size.n) << name;
-      EXPECT_EQ(spec(p->left).element_bytes, spec(p->right).element_bytes) << name;
-    }
     if (const auto* c = std::get_if<train::Convolve>(op.kernel())) {
       EXPECT_EQ(spec(c->in).rows, plan.recipe.batch * c->height * c->width) << name;
       EXPECT_EQ(spec(c->in).cols, c->channels) << name;

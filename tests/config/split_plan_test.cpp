@@ -9,6 +9,7 @@
 
 #include "config/catalog.h"
 #include "helpers.h"
+#include "plan_help.h"
 #include "train/graph.h"
 #include "train/memory_need.h"
 #include "train/plan.h"
@@ -85,20 +86,9 @@ std::size_t unwritten(const train::Plan& plan) {
 }
 
 void expect_sound(const train::Graph& graph, const train::Plan& plan, const std::string& name) {
-  std::set<int> ready;
-  for (const auto& r : plan.ready) {
-    EXPECT_TRUE(ready.insert(r.parameter).second) << name;
-    EXPECT_NE(plan.ops[static_cast<std::size_t>(r.op)].kernel(), nullptr) << name;
-  }
-  EXPECT_EQ(ready.size(), graph.parameters.size()) << name;
+  expect_products_fit(graph, plan, name);
   const auto spec = [&](TensorId t) { return plan.tensors.at(static_cast<std::size_t>(t)); };
   for (const train::Op& op : plan.ops) {
-    if (const auto* p = std::get_if<train::MatMul>(op.kernel())) {
-      const train::ProductSize size = size_of(plan, *p);
-      EXPECT_EQ(size.k, p->right_by_k ? spec(p->right).rows / p->groups : spec(p->right).cols) << name;
-      EXPECT_EQ(spec(p->out).rows, size.m * p->groups) << name;
-      EXPECT_EQ(spec(p->out).cols, size.n) << name;
-    }
     if (const auto* a = std::get_if<train::Attend>(op.kernel())) {
       EXPECT_EQ(spec(a->query).rows, plan.recipe.batch * a->sequence) << name;
       EXPECT_EQ(spec(a->key).rows, plan.recipe.batch * a->keys) << name;

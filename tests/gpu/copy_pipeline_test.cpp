@@ -95,15 +95,21 @@ TEST(CopyPipeline, ASmallMoveTakesLoadLatencyAndTheWay) {
   EXPECT_EQ(scene.client.when('c', 0), scene.client.when('i', 0) + there + back);
 }
 
+void expect_4_kib_every_10_us(const Settings& settings, int loads) {
+  CopyPipelineScene scene(settings);
+  Move move = scene.move(400_KiB, Move::kNowhere);
+  move.loads = loads;
+  scene.pipeline.start(move);
+  scene.events.run();
+  EXPECT_NEAR(gb_per_s(400_KiB, scene.client.when('c', 0)), 4'096 / 10'142.0, 0.01);
+}
+
 // Little's law: with 4 KiB between load and store and 10 us of latency, 4 KiB go every 10 us.
 TEST(CopyPipeline, LatencyBoundItMovesAWindowALatency) {
   Settings settings;
   settings.window = 4_KiB;
   settings.gpu.hbm.access = 10_us;
-  CopyPipelineScene scene(settings);
-  scene.pipeline.start(scene.move(400_KiB, Move::kNowhere));
-  scene.events.run();
-  EXPECT_NEAR(gb_per_s(400_KiB, scene.client.when('c', 0)), 4'096 / 10'142.0, 0.01);
+  expect_4_kib_every_10_us(settings, 1);
 }
 
 // The same law for what is on its way to the SM: two sources, so a byte of the move is two loads.
@@ -112,12 +118,7 @@ TEST(CopyPipeline, AnSmHasOnlySoManyLoadsOnTheirWay) {
   settings.window = 1_MiB;
   settings.outstanding = 8_KiB;
   settings.gpu.hbm.access = 10_us;
-  CopyPipelineScene scene(settings);
-  Move move = scene.move(400_KiB, Move::kNowhere);
-  move.loads = 2;
-  scene.pipeline.start(move);
-  scene.events.run();
-  EXPECT_NEAR(gb_per_s(400_KiB, scene.client.when('c', 0)), 4'096 / 10'142.0, 0.01);
+  expect_4_kib_every_10_us(settings, 2);
 }
 
 TEST(CopyPipeline, PortBoundItMovesAtThePortsRate) {

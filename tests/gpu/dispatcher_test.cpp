@@ -58,6 +58,14 @@ class DispatcherTest : public ::testing::Test {
             .footprint = {.shared_memory = {}, .registers = {}, .whole_sm = true},
             .actor = Actor::kCollective};
   }
+  /// A collective takes one SM. A grid of 8 workgroups is enqueued a little later.
+  void run_beside_collective(Dispatcher& d, Work& whole, Work& grid, Residency residency) {
+    d.enqueue(d.add_stream(0), collective(whole, 1), 0_us);
+    Launch l = launch(grid, 8);
+    l.residency = residency;
+    d.enqueue(d.add_stream(0), l, 2_us);
+    events_.run();
+  }
   GpuSpec spec_;
   sim::EventQueue events_;
 };
@@ -156,11 +164,7 @@ TEST_F(DispatcherTest, AGridThatMustBeTogetherWaitsForTheCollective) {
   Dispatcher d(spec_, events_, {});
   Sleep whole(d, events_, 50_us);
   Sleep together(d, events_, 10_us);
-  d.enqueue(d.add_stream(0), collective(whole, 1), 0_us);
-  Launch l = launch(together, 8);
-  l.residency = Residency::kTogether;
-  d.enqueue(d.add_stream(0), l, 2_us);
-  events_.run();
+  run_beside_collective(d, whole, together, Residency::kTogether);
   EXPECT_EQ(together.began, whole.ended);
   EXPECT_EQ(together.grid, 8);
 }
@@ -169,11 +173,7 @@ TEST_F(DispatcherTest, OrIsCutToTheFreeSms) {
   Dispatcher d(spec_, events_, {});
   Sleep whole(d, events_, 50_us);
   Sleep together(d, events_, 10_us);
-  d.enqueue(d.add_stream(0), collective(whole, 1), 0_us);
-  Launch l = launch(together, 8);
-  l.residency = Residency::kFree;
-  d.enqueue(d.add_stream(0), l, 2_us);
-  events_.run();
+  run_beside_collective(d, whole, together, Residency::kFree);
   EXPECT_EQ(together.began, 3_us);
   EXPECT_EQ(together.grid, 6);
 }

@@ -60,24 +60,24 @@ TEST(FlowControl, ASlowEndpointHoldsUpItsSender) {
   EXPECT_TRUE(scene.network.quiet());
 }
 
-TEST(FlowControl, WhatWaitsForASlowEndpointHoldsUpOthersBehindIt) {
-  Scene scene(with_buffer(kThreePackets), 3);
+/// When a packet of GPU `from` is at GPU 2, while GPU 0 sends others to GPU 1, which takes each in only after
+/// 10 us.
+sim::Time arrival_beside_slow_endpoint(int others, NodeId from) {
+  Scene scene(with_buffer(kThreePackets), 4);
   scene[1].hold = [&](const Packet&) { return scene.events.now() + 10_us; };
-  for (int i = 0; i < 12; ++i) scene.send(write(0, 1), 0);
-  scene.send(write(0, 2), 0);
+  for (int i = 0; i < others; ++i) scene.send(write(0, 1), 0);
+  scene.send(write(from, 2), 0);
   scene.events.run();
-  ASSERT_EQ(scene[2].arrivals.size(), 1u);
-  EXPECT_GT(scene[2].arrivals[0].at, 10_us) << "one queue a sender: congestion spreads";
+  EXPECT_EQ(scene[2].arrivals.size(), 1u);
+  return scene[2].arrivals.at(0).at;
+}
+
+TEST(FlowControl, WhatWaitsForASlowEndpointHoldsUpOthersBehindIt) {
+  EXPECT_GT(arrival_beside_slow_endpoint(12, 0), 10_us) << "one queue a sender: congestion spreads";
 }
 
 TEST(FlowControl, OtherInputsAreNotHeldUp) {
-  Scene scene(with_buffer(kThreePackets), 4);
-  scene[1].hold = [&](const Packet&) { return scene.events.now() + 10_us; };
-  for (int i = 0; i < 50; ++i) scene.send(write(0, 1), 0);
-  scene.send(write(3, 2), 0);
-  scene.events.run();
-  ASSERT_EQ(scene[2].arrivals.size(), 1u);
-  EXPECT_EQ(scene[2].arrivals[0].at, kPacketTime + kWay);
+  EXPECT_EQ(arrival_beside_slow_endpoint(50, 3), kPacketTime + kWay);
 }
 
 TEST(FlowControl, APacketThatFillsTheBufferPasses) {

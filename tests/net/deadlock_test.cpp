@@ -62,17 +62,13 @@ TEST(Deadlock, LargeFabricsAreFree) {
   FabricSpec nvl72;
   nvl72.planes = 9;
   nvl72.links_per_plane = {2};
-  FabricSpec klenk;
-  klenk.topology = Topology::kFatTree;
-  klenk.groups = 16;
-  klenk.leaves_per_group = 6;
-  klenk.spines = 48;
   FabricSpec cube;
   cube.topology = Topology::kCubeMesh;
   FabricSpec torus;
   torus.topology = Topology::kTorus;
   torus.dims = {8, 8, 4};
-  const std::pair<FabricSpec, int> fabrics[] = {{nvl72, 72}, {klenk, 128}, {cube, 8}, {torus, 256}};
+  const std::pair<FabricSpec, int> fabrics[] = {
+      {nvl72, 72}, {fat_tree(16, 6, 48), 128}, {cube, 8}, {torus, 256}};
   for (const auto& [spec, gpus] : fabrics) {
     const Blueprint b = drawn(spec, gpus);
     EXPECT_EQ(deadlock_in(b), std::nullopt) << sim::name_of(spec.topology);

@@ -22,6 +22,19 @@ inline FabricSpec fat_tree(int groups, int leaves, int spines) {
   return spec;
 }
 
+inline FabricSpec shaped(Topology topology) {
+  FabricSpec spec;
+  spec.topology = topology;
+  return spec;
+}
+
+inline FabricSpec torus(const std::vector<int>& dims, int links) {
+  FabricSpec spec = shaped(Topology::kTorus);
+  spec.dims = dims;
+  spec.links_per_neighbour = links;
+  return spec;
+}
+
 inline Blueprint drawn(const FabricSpec& spec, int gpus) {
   auto drawing = draw(spec, gpus);
   if (!drawing) {

@@ -21,22 +21,22 @@ TEST(LinkTiming, TheSwitchPassesOnTheHeadBeforeTheTailIsIn) {
   EXPECT_EQ(scene[1].arrivals[0].at, 40_ps * 4'112 + kWay) << "store and forward would pay the bytes twice";
 }
 
-TEST(LinkTiming, NeighboursWithoutASwitchNeedOneLatency) {
+/// When a packet of GPU 0 is at GPU `to`, in a fabric of GPUs that are joined to each other.
+sim::Time arrival(Topology topology, int gpus, int to) {
   FabricSpec spec = one_switch();
-  spec.topology = Topology::kFullMesh;
-  Scene scene(spec, 3);
-  scene.send(write(0, 2), 0);
+  spec.topology = topology;
+  Scene scene(spec, gpus);
+  scene.send(write(0, to), 0);
   scene.events.run();
-  EXPECT_EQ(scene[2].arrivals[0].at, kPacketTime + 100_ns);
+  return scene[to].arrivals.at(0).at;
+}
+
+TEST(LinkTiming, NeighboursWithoutASwitchNeedOneLatency) {
+  EXPECT_EQ(arrival(Topology::kFullMesh, 3, 2), kPacketTime + 100_ns);
 }
 
 TEST(LinkTiming, EachHopOfARingAddsALatencyAndNoSwitch) {
-  FabricSpec spec = one_switch();
-  spec.topology = Topology::kRing;
-  Scene scene(spec, 8);
-  scene.send(write(0, 3), 0);
-  scene.events.run();
-  EXPECT_EQ(scene[3].arrivals[0].at, kPacketTime + 100_ns * 3);
+  EXPECT_EQ(arrival(Topology::kRing, 8, 3), kPacketTime + 100_ns * 3);
 }
 
 TEST(LinkTiming, LeavesOnceTheWholePacketMayGoAndTellsItsSender) {

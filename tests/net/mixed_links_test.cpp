@@ -29,6 +29,14 @@ Blueprint slow_and_fast() {
   return b;
 }
 
+/// When a packet of GPU 0 is at GPU 1.
+sim::Time arrival(const Blueprint& b) {
+  Scene scene(b, {});
+  scene.send(write(0, 1), 0);
+  scene.events.run();
+  return scene[1].arrivals.at(0).at;
+}
+
 TEST(MixedLinks, APacketPaysEachLatencyAndTheSlowerRateOnce) {
   for (const bool upwards : {false, true}) {
     Scene scene(slow_and_fast(), {});
@@ -76,10 +84,7 @@ TEST_P(MixedBackToBack, EachLinkCountsItsOwnHeaders) {
 TEST(MixedLinks, AWholeLargerHeaderIsPaidOnTheLinkThatHasIt) {
   Blueprint b = slow_and_fast();
   b.link_types[kFastType].packet.header = 432_B - 128_B;  // 8.64 ns on the fast link
-  Scene scene(b, {});
-  scene.send(write(0, 1), 0);
-  scene.events.run();
-  EXPECT_EQ(scene[1].arrivals.at(0).at, 100_ns + 50_ns + 8'640_ps + 30_ns);
+  EXPECT_EQ(arrival(b), 100_ns + 50_ns + 8'640_ps + 30_ns);
 }
 
 TEST(MixedLinks, ASwitchLooksAheadNoFurtherThanItsFastestInput) {
@@ -110,10 +115,7 @@ TEST(MixedLinks, EachChipHasItsOwnLatency) {
   join(b, 0, 2, 1, kFastType);
   join(b, 2, 3, 1, kFastType);
   join(b, 3, 1, 1, kSlowType);
-  Scene scene(b, {});
-  scene.send(write(0, 1), 0);
-  scene.events.run();
-  EXPECT_EQ(scene[1].arrivals.at(0).at, 30_ns + 50_ns + 30_ns + 200_ns + 100_ns + 5'760_ps);
+  EXPECT_EQ(arrival(b), 30_ns + 50_ns + 30_ns + 200_ns + 100_ns + 5'760_ps);
 }
 
 TEST(MixedLinks, BehindASlowLinkThePaceStaysSlowOnEveryFastOne) {
@@ -122,10 +124,7 @@ TEST(MixedLinks, BehindASlowLinkThePaceStaysSlowOnEveryFastOne) {
   join(b, 2, 3, 1, kFastType);
   join(b, 3, 4, 1, kFastType);
   join(b, 4, 1, 1, kFastType);
-  Scene scene(b, {});
-  scene.send(write(0, 1), 0);
-  scene.events.run();
-  EXPECT_EQ(scene[1].arrivals.at(0).at, 100_ns + 30_ns * 3 + 50_ns * 3 + 5'760_ps)
+  EXPECT_EQ(arrival(b), 100_ns + 30_ns * 3 + 50_ns * 3 + 5'760_ps)
       << "the tail enters every link when it has come, not when the link before could have sent it";
   EXPECT_TRUE(scene.network.quiet());
 }

@@ -11,15 +11,6 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-FabricSpec klenk() {
-  FabricSpec spec;
-  spec.topology = Topology::kFatTree;
-  spec.groups = 16;
-  spec.leaves_per_group = 6;
-  spec.spines = 48;
-  return spec;
-}
-
 std::vector<int> nodes_on(const Blueprint& b, const std::vector<LinkId>& links) {
   std::vector<int> nodes;
   for (LinkId link : links) nodes.push_back(to_of(b, link));
@@ -73,7 +64,7 @@ TEST(Routes, SwitchPlanesSpreadEvenlyOverTheLanesOfBothEnds) {
 }
 
 TEST(Routes, KlenkFatTreeSpreadsUniformTrafficEvenlyOverAllLinks) {
-  const Blueprint b = drawn(klenk(), 128);
+  const Blueprint b = drawn(fat_tree(16, 6, 48), 128);
   const Routes routes = routes_of(b);
   EXPECT_EQ(routes.diameter(), 4);
   std::vector<int> load(2 * b.cables.size(), 0);
@@ -93,7 +84,7 @@ TEST(Routes, KlenkFatTreeSpreadsUniformTrafficEvenlyOverAllLinks) {
 }
 
 TEST(Routes, FatTreeUsesEachWayBetweenTwoGroupsOnce) {
-  const Blueprint b = drawn(klenk(), 128);
+  const Blueprint b = drawn(fat_tree(16, 6, 48), 128);
   const Routes routes = routes_of(b);
   std::map<int, int> uses;  // of each spine
   for (int spread = 0; spread < 48; ++spread) ++uses[nodes_on(b, path(b, routes, 3, 77, spread))[1]];
@@ -113,8 +104,7 @@ TEST(Routes, ShortestWaysDoNotPassThroughGpus) {
 }
 
 TEST(Routes, RingTakesTheShorterWayAndOnATieTheUpwardOne) {
-  FabricSpec spec;
-  spec.topology = Topology::kRing;
+  const FabricSpec spec = shaped(Topology::kRing);
   const Blueprint b = drawn(spec, 6);
   const Routes routes = routes_of(b);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 2, 0)), ElementsAre(1, 2));
@@ -126,8 +116,7 @@ TEST(Routes, RingTakesTheShorterWayAndOnATieTheUpwardOne) {
 }
 
 TEST(Routes, RingChangesLayerBehindTheDateline) {
-  FabricSpec spec;
-  spec.topology = Topology::kRing;
+  const FabricSpec spec = shaped(Topology::kRing);
   const Routes routes = routes_of(drawn(spec, 6));
   EXPECT_EQ(routes.layers(), 2);
   EXPECT_EQ(routes.hop(4, 1).layer, 0) << "the wrap link lies ahead";
@@ -139,10 +128,7 @@ TEST(Routes, RingChangesLayerBehindTheDateline) {
 }
 
 TEST(Routes, TorusFinishesOneDimensionBeforeTheNext) {
-  FabricSpec spec;
-  spec.topology = Topology::kTorus;
-  spec.dims = {4, 4, 4};
-  spec.links_per_neighbour = 3;
+  const FabricSpec spec = torus({4, 4, 4}, 3);
   const Blueprint b = drawn(spec, 64);
   const Routes routes = routes_of(b);
   EXPECT_THAT(nodes_on(b, path(b, routes, 0, 3 + 4 + 32, 0)), ElementsAre(3, 7, 7 + 16, 7 + 32));
@@ -151,8 +137,7 @@ TEST(Routes, TorusFinishesOneDimensionBeforeTheNext) {
 }
 
 TEST(Routes, CubeMeshGoesByTheLowestNeighbourAndCountsLayersDown) {
-  FabricSpec spec;
-  spec.topology = Topology::kCubeMesh;
+  const FabricSpec spec = shaped(Topology::kCubeMesh);
   const Blueprint b = drawn(spec, 8);
   const Routes routes = routes_of(b);
   EXPECT_EQ(routes.layers(), 2);

@@ -36,12 +36,7 @@ TEST(SwitchPlanes, ASingleGpuIsAMachineToo) {
 }
 
 TEST(FatTree, Klenk128) {
-  FabricSpec spec;
-  spec.topology = Topology::kFatTree;
-  spec.groups = 16;
-  spec.leaves_per_group = 6;
-  spec.spines = 48;
-  const Blueprint b = drawn(spec, 128);
+  const Blueprint b = drawn(fat_tree(16, 6, 48), 128);
   EXPECT_EQ(b.switches, 16 * 6 + 48);
   EXPECT_EQ(b.cables.size(), 128u * 6u + 16u * 48u);
   for (int gpu = 0; gpu < 128; ++gpu) EXPECT_EQ(cables_at(b, gpu), 6);
@@ -82,10 +77,7 @@ TEST(FullMesh, LanesGoInTheOrderOfNeighbours) {
 }
 
 TEST(Torus, EveryGpuHasTwoNeighboursADimension) {
-  FabricSpec spec;
-  spec.topology = Topology::kTorus;
-  spec.dims = {4, 3, 5};
-  spec.links_per_neighbour = 2;
+  const FabricSpec spec = torus({4, 3, 5}, 2);
   const Blueprint b = drawn(spec, 60);
   EXPECT_EQ(b.style, RoutingStyle::kDimensionOrder);
   EXPECT_EQ(b.dims, spec.dims);
@@ -106,8 +98,7 @@ TEST(Torus, ASideOfTwoGetsOneSetOfCables) {
 }
 
 TEST(Ring, IsATorusOfOneDimension) {
-  FabricSpec spec;
-  spec.topology = Topology::kRing;
+  const FabricSpec spec = shaped(Topology::kRing);
   const Blueprint b = drawn(spec, 5);
   EXPECT_EQ(b.dims, std::vector<int>{5});
   for (int gpu = 0; gpu < 5; ++gpu) EXPECT_EQ(cables_between(b, gpu, (gpu + 1) % 5), 1);
@@ -115,8 +106,7 @@ TEST(Ring, IsATorusOfOneDimension) {
 }
 
 TEST(CubeMesh, IsTheOneOfDgx1V) {
-  FabricSpec spec;
-  spec.topology = Topology::kCubeMesh;
+  const FabricSpec spec = shaped(Topology::kCubeMesh);
   const Blueprint b = drawn(spec, 8);
   const std::vector<std::vector<int>> nvlinks = {
       {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},

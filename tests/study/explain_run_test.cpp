@@ -60,10 +60,16 @@ RC_GTEST_PROP(ExplainProperty, CausesAddUpToTheWhole, ()) {
   RC_ASSERT(std::abs(e.forward.slowdown - e.result.forward_slowdown()) < 1e-6);
 }
 
+/// Eight blocks whose weights are gathered and whose gradients are reduced and scattered.
+struct ShardedStep : SmallStep {
+  ShardedStep() {
+    graph = blocks_of(704, 8);
+    job.sync.kind = train::SyncKind::kFsdp;
+  }
+};
+
 TEST(Explain, ShardedStepsWaitInForward) {
-  SmallStep step;
-  step.graph = blocks_of(704, 8);
-  step.job.sync.kind = train::SyncKind::kFsdp;
+  ShardedStep step;
   const auto e = run(ExplainJob{step.job, 2}, {}).value();
   EXPECT_TRUE(e.links_are_shared());
   EXPECT_GT(part_of(e.forward, Cause::kWait), 0);
@@ -77,9 +83,7 @@ TEST(Explain, ShardedStepsWaitInForward) {
 
 /// Weights are copied out of what was gathered, gradients into what is reduced. Nothing of that is waiting.
 TEST(Explain, ShardedStepsCopy) {
-  SmallStep step;
-  step.graph = blocks_of(704, 8);
-  step.job.sync.kind = train::SyncKind::kFsdp;
+  ShardedStep step;
   step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
   const StepResult r = step.result();
   EXPECT_GT(r.copied.forward, 0_ns);
@@ -96,9 +100,7 @@ TEST(Explain, ShardedStepsCopy) {
 
 /// Gathers of the next weights and reductions of the last gradients are under way at once.
 TEST(Explain, CommunicatorsTakeLinksFromEachOther) {
-  SmallStep step;
-  step.graph = blocks_of(704, 8);
-  step.job.sync.kind = train::SyncKind::kFsdp;
+  ShardedStep step;
   step.job.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = true};
   const StepResult shared = step.result();
   ASSERT_GT(shared.together, 0_ns);

@@ -22,6 +22,19 @@ Graph small_resnet() {
                    node(find_layer("mean-pool")->layer), node(linear(10)), node(Loss{})}));
 }
 
+/// Eight tokens, and the words that they are looked up in: a hundred, 16 wide.
+Model of_words() {
+  Model m;
+  m.input.tokens = 8;
+  return m;
+}
+Node words() {
+  Embedding e;
+  e.rows = 100;
+  e.width = 16;
+  return node(e);
+}
+
 template <class Work>
 int count(const Plan& plan, Phase phase) {
   return static_cast<int>(std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
@@ -119,14 +132,10 @@ TEST(Plan, EveryParameterIsReadyOnceLastLayerFirst) {
 }
 
 TEST(Plan, ATiedMatrixIsReadyWhenTheEmbeddingHasAddedItsPart) {
-  Model m;
-  m.input.tokens = 8;
-  Embedding e;
-  e.rows = 100;
-  e.width = 16;
+  Model m = of_words();
   Linear head = linear(100, false);
   head.tied = true;
-  m.layers = {node(e), node(linear(16)), node(head), node(Loss{})};
+  m.layers = {words(), node(linear(16)), node(head), node(Loss{})};
   const Graph g = graph(m);
   EXPECT_EQ(g.parameter_count(), 1600 + 16 * 16 + 16);
   const Plan plan = make_plan(g, {.batch = 2});
@@ -156,19 +165,15 @@ TEST(Plan, ReadsNothingThatNobodyWroteExceptInputsAndWeights) {
 }
 
 TEST(Plan, ProductsFitTogether) {
-  Model m;
-  m.input.tokens = 8;
-  Embedding e;
-  e.rows = 100;
-  e.width = 16;
+  Model m = of_words();
   Attention separate;
   separate.heads = 2;
   Attention joined = separate;
   joined.joined = true;
   Attention cross = separate;
   cross.cross = true;
-  m.layers = {node(e), node(separate), node(joined),    node(Memory{}),
-              node(e), node(cross),    node(linear(3)), node(Loss{})};
+  m.layers = {words(), node(separate), node(joined),    node(Memory{}),
+              words(), node(cross),    node(linear(3)), node(Loss{})};
   const Graph g = graph(m);
   const Plan plan = make_plan(g, {.batch = 2});
   EXPECT_EQ(plan.ready.size(), g.parameters.size());

@@ -7,7 +7,7 @@ namespace infold::coll {
 
 namespace {
 
-/// Folds what all others send with the own input, as many ranks at a time as a step allows.
+/// Folds what all others send with the input of the rank, as many ranks at a time as a step allows.
 void fold_all(int rank, int ranks, Step own, Steps& out) {
   const auto groups = others_of(rank, ranks);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -22,7 +22,7 @@ void fold_all(int rank, int ranks, Step own, Steps& out) {
   }
 }
 
-/// Sends the own input to every other rank.
+/// Sends the input of the rank to every other rank.
 void send_all(int rank, int ranks, Step own, Steps& out) {
   for (const Peers& peers : others_of(rank, ranks)) {
     Step s = own;
@@ -93,7 +93,7 @@ struct Writer {
     }
   }
 
-  /// Puts the own share straight into every output.
+  /// Puts the share of the rank straight into every output.
   void all_gather() {
     wait_for_all();
     const auto send = [&](Step s, Steps& list) {

@@ -86,7 +86,7 @@ class HalvingWriter {
     }
   }
 
-  /// `from_input`: the own block of the rank is not in its output yet.
+  /// `from_input`: the block of the rank itself is not in its output yet.
   void gather(bool from_input) {
     for (int round = plan_.rounds() - 1; round >= 0; --round) {
       const int to = plan_.from(rank_, round);

@@ -34,7 +34,7 @@ int power_of_two(int n) {
 /// that at first each gets its share of the channels; long messages get more.
 int p2p_channels(const Request& request, int links) {
   const P2pTuning& t = request.tuning.p2p;
-  // Only workgroups are so many that there may be more of them than a ring's channels.
+  // Only of workgroups can there be more than a ring has channels.
   const int own = request.tuning.channels;
   const int all = std::min(request.engine == Engine::kSm ? power_of_two(own) : own, t.channels);
   const int most = std::clamp(power_of_two(t.channels_per_link * links), 1, all);

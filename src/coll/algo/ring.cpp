@@ -25,7 +25,7 @@ void all_reduce(RingWriter& w, const Request& request, Part part) {
 }
 
 /// Calls `round(share)` for each piece of a part of the ranks' shares. share(behind) is a step for that piece
-/// of the share of the rank so many places behind, which lies at `offset` in the longer vector.
+/// of the share of the rank that many places behind, which lies at `offset` in the longer vector.
 template <class Round>
 void for_shares(RingWriter& w, const Request& request, Part part, sim::Bytes Step::*offset, Round round) {
   const sim::Bytes block = request.bytes / w.ranks();

@@ -14,7 +14,7 @@ class RingWriter {
   RingWriter(const std::vector<int>& order, int place, std::vector<Step>& out)
       : order_(order), n_(static_cast<int>(order.size())), place_(place), out_(out) {}
 
-  /// The place in the circle, and the rank, that is so many places behind.
+  /// The place in the circle, and the rank, that is a number of places behind.
   int place(int behind) const { return (place_ + n_ - behind) % n_; }
   int rank(int behind) const { return order_[static_cast<std::size_t>(place(behind))]; }
   int self() const { return rank(0); }
@@ -39,7 +39,7 @@ struct FoldRound {
 };
 
 /// The share of the rank i places behind starts at its successor and ends, folded, at that rank itself.
-/// `share(behind)` is the (input offset, output offset, bytes) of the share of the rank so many places
+/// `share(behind)` is the (input offset, output offset, bytes) of the share of the rank that many places
 /// behind.
 template <class Share>
 void fold_round(RingWriter& w, Share share, FoldRound round) {

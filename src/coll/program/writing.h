@@ -85,7 +85,7 @@ inline void interleave(const std::vector<Steps>& sends, const std::vector<Steps>
   }
 }
 
-/// Another rank than `self`. Channels begin with different ranks, so that all links work from the start where
+/// A rank other than `self`. Channels begin with different ranks, so that all links work from the start where
 /// each pair of ranks has a link of its own.
 inline int nth_other(int self, int nth, int ranks) {
   return (self + 1 + nth % (ranks - 1)) % ranks;

@@ -17,7 +17,7 @@ constexpr int kThreads = 32;              // a state machine has no threads, but
 constexpr std::int64_t kFewestSlots = 2;  // with fewer, a rank that sends could wait for another that sends
 constexpr std::int64_t kMostSlots = 64;
 
-/// How many messages fit the buffer of each of so many connections.
+/// How many messages fit the buffer of each connection, where a number of them share the memory.
 std::int64_t slots_of(const gpu::AceSpec& ace, int channels, int connections) {
   const sim::Bytes buffers = ace.sram - ace.read_ahead * channels;
   return buffers.count() / (ace.message * std::max(connections, 1)).count();

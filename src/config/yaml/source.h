@@ -41,7 +41,7 @@ sim::Error unread(std::string_view reference, sim::Error why);
 /// stands. `from` is the source that refers to it, or null for the command line.
 sim::Result<Source> find_source(FileKind kind, std::string_view reference, const Source* from);
 
-/// Reads a file as it is, up to so many bytes.
+/// Reads a file as it is, up to a number of bytes.
 sim::Result<Source> read_source(const std::filesystem::path& path, std::size_t largest);
 
 std::vector<std::string> preset_names(FileKind kind);

@@ -11,7 +11,7 @@
 
 namespace infold::config {
 
-/// Text for use in a message: one line, no control characters, shortened when longer than so many bytes.
+/// Text for use in a message: one line, no control characters, shortened when it is longer than the limit.
 std::string shown(std::string_view text, std::size_t most = 60);
 /// The same in quotes.
 std::string quote(std::string_view text);

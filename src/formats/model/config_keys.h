@@ -1,4 +1,4 @@
-// The keys of a config.json: each is read once with its range and its default, and those that nobody asked
+// The keys of a config.json: each is read once with its range and its default. Those that are never asked
 // for are known in the end.
 #pragma once
 

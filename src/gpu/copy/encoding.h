@@ -23,7 +23,7 @@ struct Encoding {
   /// Whether data lie as they are, in stores of any size. This is asked for every packet, because divisions
   /// are expensive.
   constexpr bool plain() const { return line == 1 && whole == 1; }
-  /// Bytes in the buffer that so much data takes, from the start of a slot.
+  /// Bytes of the buffer that an amount of data takes, from the start of a slot.
   constexpr sim::Bytes wire(sim::Bytes data) const {
     if (plain()) return data;
     return sim::Bytes{(data.count() + whole - 1) / whole * whole / line_data * line};

@@ -57,7 +57,7 @@ struct Move {
   sim::Bytes bytes;
   std::uint64_t address = 0;  ///< at its destination; spreads the packets over the links
   MoveClient* client = nullptr;
-  sim::Bytes available;  ///< flags inside the data: so much of what is received is there already
+  sim::Bytes available;  ///< flags inside the data: how much of what is received is there already
   std::uint32_t cookie = 0;
   int to = kNowhere;         ///< GPU whose memory it is written to
   Encoding encoding;         ///< of what is received and sent

@@ -24,7 +24,7 @@ enum class UnitOp : std::uint8_t {
 struct UnitTask {
   UnitOp op = UnitOp::kPush;
   inc::RegionId region = 0;
-  std::uint32_t begin = 0;  ///< a block's start
+  std::uint32_t begin = 0;  ///< where the first block starts
   std::uint32_t end = 0;
   std::uint32_t limit = ~std::uint32_t{0};  ///< of a push: how far it may send at first
 };

@@ -79,7 +79,7 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
                 std::uint32_t sender);
   net::Payloads* payloads() { return payloads_; }
 
-  /// The time from sending a contribution to the arrival of its sum, for one block in so many (push).
+  /// From sending a contribution to the arrival of its sum, added up over a sample of the blocks (push).
   struct Latency {
     sim::Time sum;
     std::uint64_t blocks = 0;
@@ -99,8 +99,8 @@ class SwitchPort final : public sim::Handler, public inc::FallbackReducer::Clien
     std::vector<MemorySystem::Cursor> writes;
     std::vector<bool> reads_open;
     std::vector<bool> writes_open;
-    std::uint32_t sampled = 1;    ///< one block in so many is timed
-    std::vector<sim::Time> sent;  ///< of those
+    std::uint32_t sampled = 1;    ///< one block in this many is timed
+    std::vector<sim::Time> sent;  ///< by timed block: when it was sent
   };
   static constexpr std::uint32_t kMostSamples = 4096;
 

@@ -28,7 +28,7 @@ class KernelList {
   void add(const Attention& attention, const AttentionTensors& tensors, bool backward);
   void add(const TimedShape& shape);
 
-  /// y = f(a, b, ...), with so many operations per element.
+  /// y = f(a, b, ...), with a number of operations per element.
   void elementwise(std::vector<Tensor> from, std::vector<Tensor> to, double ops_per_element);
   /// Computes statistics first, then the values, so x is read twice. With `together` = kAny it becomes two
   /// kernels.

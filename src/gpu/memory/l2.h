@@ -95,7 +95,7 @@ class alignas(64) L2 {
   static constexpr std::uint32_t kLeastCharge = 512;
   static constexpr int kRunBits = 6;
 
-  /// The capacity that so many bytes take.
+  /// The capacity that a number of bytes takes.
   static constexpr std::uint32_t charge(std::uint32_t filled) {
     return filled == 0 ? 0 : filled < kLeastCharge ? kLeastCharge : filled;
   }

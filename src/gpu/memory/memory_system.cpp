@@ -107,6 +107,14 @@ std::uint32_t MemorySystem::next_block(Cursor& c, sim::Time now, bool reading) {
   return rest;
 }
 
+sim::Time MemorySystem::write_further(Cursor& c, std::uint32_t n, sim::Time now) {
+  catch_up(now);
+  const sim::Time through = l2_[index_of(c.actor_)]->pass(sim::Bytes{n}, now);
+  while (n > c.left_) n -= next_block(c, now, /*reading=*/false);
+  c.left_ -= n;
+  return sim::max(through, c.ready_);
+}
+
 std::uint64_t MemorySystem::unwritten() const {
   std::uint64_t sum = 0;
   for (const L2& l2 : l2s_) sum += l2.dirty_bytes();

@@ -52,7 +52,7 @@ class Operand {
   /// What a tile that begins at `outer` must remember for reads with kPatches.
   void prepare(std::int64_t outer, std::int64_t extent, std::int64_t& from, std::int64_t& to) const;
 
-  /// When the slab is at the port of the SM. With parts > 1 only one in so many blocks is asked for: other
+  /// When the slab is at the port of the SM. With parts > 1 only one block in `parts` is asked for: other
   /// workgroups of the cluster ask for the rest.
   sim::Time read(MemorySystem& memory, Actor actor, std::int64_t outer, std::int64_t extent, std::int64_t k,
                  std::int64_t depth, std::int64_t from, std::int64_t to, int part, int parts,
@@ -62,7 +62,7 @@ class Operand {
   struct Rect {
     std::int64_t row, rows, col, cols;
   };
-  /// A slab reads one in so many pixels of a strided patch; pixels that no tap reads are never fetched.
+  /// A slab reads only some pixels of a strided patch; those that no tap reads are never fetched.
   struct Density {
     std::int64_t read = 1;
     std::int64_t fetched = 1;

@@ -21,7 +21,7 @@ class LoadBudget {
   };
   explicit LoadBudget(sim::Bytes room) : room_(room) {}
 
-  /// Whether a warp may load so much now. If not, it is told when it may.
+  /// Whether a warp may load that many bytes now. If not, it is told when it may.
   bool take(sim::Bytes bytes, Waiter& waiter, std::uint32_t warp) {
     if (waiting_.empty() && fits(bytes)) {
       taken_ += bytes;

@@ -50,7 +50,7 @@ struct Sm {
   }
 };
 
-/// How many workgroups fit so much of an SM; 0 if one alone is too large.
+/// How many workgroups fit that part of an SM; 0 if one alone is too large.
 inline int room_for(const Footprint& f, int threads, sim::Bytes shared_memory, sim::Bytes registers) {
   std::int64_t room = threads / std::max(f.threads, 1);
   const auto limit = [&room](sim::Bytes each, sim::Bytes all) {

@@ -57,7 +57,7 @@ class alignas(64) ReturningCredits {
   /// Whether make_room() must be called before more is added.
   bool is_full() const { return next_slot_ == full_at_; }
   /// Forgets what is past, and makes the log longer where that is little.
-  [[gnu::cold, gnu::noinline]] void make_room(sim::Time now) {
+  void make_room(sim::Time now) {
     if (place_of_next() > mask_) next_slot_ = log_.get();
     const sim::Time past = now - lateness_;
     std::uint32_t free = slots_before(past);
@@ -119,7 +119,7 @@ class alignas(64) ReturningCredits {
   bool waiting = false;
 
  private:
-  static constexpr std::uint32_t kFirstSlots = 4;
+  static constexpr std::uint32_t kFirstSlots = 16;
   struct Lot {
     sim::Time at;
     std::int32_t bytes = 0;
@@ -157,11 +157,13 @@ class alignas(64) ReturningCredits {
   }
   /// How many slots can be written, the oldest first, so that one that is past is left in front of the
   /// others.
-  std::uint32_t slots_before(sim::Time past) {
+  std::uint32_t slots_before(sim::Time past) const {
+    const Told* const log = log_.get();
+    const std::uint32_t second = place_of_next() + 1;
     std::uint32_t low = 0;
     for (std::uint32_t high = mask_; low < high;) {
       const std::uint32_t middle = (low + high) / 2;
-      if (slot(place_of_next() + 1 + middle).at < past) {
+      if (log[(second + middle) & mask_].at < past) {
         low = middle + 1;
       } else {
         high = middle;
@@ -170,7 +172,7 @@ class alignas(64) ReturningCredits {
     return low;
   }
   /// Makes the log twice as long.
-  void enlarge() {
+  [[gnu::cold, gnu::noinline]] void enlarge() {
     const std::uint32_t slots = mask_ + 1;
     std::unique_ptr<Told[]> log(new Told[std::size_t{2} * slots]);
     for (std::uint32_t i = 0; i < slots; ++i) log[i] = slot(place_of_next() + i);

@@ -30,6 +30,10 @@ Link::Link(Network& network, const Setup& setup)
       passes_on_(setup.passes_on),
       mixed_(setup.mixed),
       type_(setup.type),
+      deciding_(competes_            ? Deciding::kInTurn
+                : !packet_by_packet_ ? Deciding::kBursts
+                : from_gpu_          ? Deciding::kPacketsOfGpu
+                                     : Deciding::kPacketsOfSwitch),
       arrivals_(*this),
       drain_(setup.speedup),
       one_packet_(pace_.time(network.wire(setup.type).largest_packet())),
@@ -100,8 +104,8 @@ void Link::return_credits(std::size_t channel) {
   }
 }
 
-void Link::make_room(ReturningCredits& returning) const {
-  returning.make_room(network_.events().now());
+void Link::make_room(std::size_t channel) {
+  returning_[channel].make_room(network_.events().now());
 }
 
 /// A lot is full sooner than was known when the link looked for credits, so the link may have to wake sooner.
@@ -113,11 +117,11 @@ void Link::wake_for_credits(std::size_t channel) {
 
 void Link::handle(std::uint32_t /*event*/) {
   if (network_.events().now() != wake_) return;
-  if (competes_) [[unlikely]] {
-    network_.decide_in_turn(setup_.from);
-  } else {
-    decide();
-  }
+  // The most frequent kinds are told apart by one comparison each.
+  if (deciding_ == Deciding::kPacketsOfGpu) return send_all_known<Mode::kPackets, Near::kGpu>();
+  if (deciding_ == Deciding::kPacketsOfSwitch) return send_all_known<Mode::kPackets, Near::kSwitch>();
+  if (deciding_ == Deciding::kInTurn) return network_.decide_in_turn(setup_.from);
+  decide();
 }
 
 void Link::decide() {

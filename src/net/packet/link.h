@@ -51,7 +51,7 @@ class alignas(64) Link final : public sim::Handler {
     sim::Time latency;
     sim::Time far_latency;  ///< of the chip at the far end: a switch's pipeline, 0 for a GPU
     int speedup = 0;        ///< outputs of the far chip that this link's buffer can feed at once; 0: all
-    sim::Time lookahead;    ///< it decides for so long at once (see Network's constructor for why it may)
+    sim::Time lookahead;    ///< how far ahead it decides at once (Network's constructor says why it may)
     sim::Bytes buffer;      ///< of each virtual channel at the far end
     int classes = 0;        ///< message classes
     int channels = 0;       ///< virtual channels: classes x layers
@@ -94,9 +94,12 @@ class alignas(64) Link final : public sim::Handler {
   /// Such packets form one queue, in order of arrival, not of announcement.
   void accept_ahead(const Packet& packet, std::uint8_t channel, std::uint32_t input) {
     if (Input* in = queue_first(packet, channel, input); in != nullptr) {
-      if (packet.packets() > 1 && join_train(in->last(), packet)) return;
+      Packet& last = in->last();
+      if (packet.packets() > 1 && join_train(last, packet)) return;
+      const bool in_order = last.arrives <= packet.arrives;
       in->rest.push(packet);
-      in->sort_in_last();
+      if (!in_order) [[unlikely]]
+        in->sort_in_last();
     }
     wake_at(sim::max(packet.arrives, slips(channel) ? slip_from_ : busy_until_));
   }
@@ -114,7 +117,7 @@ class alignas(64) Link final : public sim::Handler {
   [[gnu::always_inline]] void buffer_left(std::size_t channel, sim::Bytes wire, sim::Time at) {
     ReturningCredits& returning = returning_[channel];
     if (returning.is_full()) [[unlikely]]
-      make_room(returning);
+      make_room(channel);
     returning.add(wire, at);
     if (returning.waiting && returning.is_sooner()) wake_for_credits(channel);
   }
@@ -237,6 +240,9 @@ class alignas(64) Link final : public sim::Handler {
   /// What stands at the near end. Each kind has code of its own, because the host predicts a branch by its
   /// address, and what is the rule for one kind is the exception for the other.
   enum class Near { kGpu, kSwitch };
+  /// What an event of the link calls: one of the functions for packets, that for bursts, or where outputs
+  /// compete for input buffers the network.
+  enum class Deciding : std::uint8_t { kPacketsOfGpu, kPacketsOfSwitch, kBursts, kInTurn };
   static std::uint8_t slipping_of(const Setup& setup);
 
   void handle(std::uint32_t event) override;
@@ -264,7 +270,7 @@ class alignas(64) Link final : public sim::Handler {
     waiting_channels_ = static_cast<std::uint8_t>(waiting_channels_ | 1U << channel);
     return nullptr;
   }
-  void make_room(ReturningCredits& returning) const;
+  [[gnu::noinline]] void make_room(std::size_t channel);
   [[gnu::noinline]] Look look_for_credits(std::size_t index, sim::Bytes wire, sim::Time now, sim::Time start);
   [[gnu::noinline]] void return_credits(std::size_t channel);
   void wake_for_credits(std::size_t channel);
@@ -300,6 +306,7 @@ class alignas(64) Link final : public sim::Handler {
   bool passes_on_ : 1;  // packets go on from its far end
   bool mixed_ : 1;      // links of the fabric differ in rate or in what packets take
   LinkTypeId type_;
+  Deciding deciding_;
   std::array<Channel, kMostChannels> channels_;
 
   // What an arrival touches stands together.

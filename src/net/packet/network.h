@@ -104,7 +104,7 @@ class alignas(64) Network final : public Fabric, public SwitchFabric {
   const std::vector<Link*>& links() const { return links_; }
   const PacketPort& port(NodeId gpu) const { return *ports_[index_of(gpu)]; }
 
-  /// Ports call this: so many packets are in the memory of a GPU.
+  /// Ports call this when that many packets more are in the memory of a GPU.
   void count_delivered(std::uint64_t packets) { packets_delivered_ += packets; }
 
   // For the links.

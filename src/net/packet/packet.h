@@ -167,7 +167,7 @@ class Packet {
   }
   bool from_unit() const { return (marks_ & kFromUnit) != 0; }
 
-  /// Takes the first packet, of so many bytes, off a train. Requires: it is one, and has more bytes.
+  /// Takes the first packet, of `bytes` bytes, off a train. Requires: this is one, and has more bytes.
   Packet cut(std::uint16_t bytes) {
     Packet first = *this;
     first.payload_ = bytes;

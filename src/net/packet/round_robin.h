@@ -40,19 +40,22 @@ class RoundRobin {
       }
       return kNone;
     }
+    if (words_ == 2) {
+      // A switch of up to 128 ports: no loop. Few inputs wait at a time, mostly in one word.
+      const std::uint32_t at = turn_ / 64U % 2;
+      const std::uint64_t before_turn = (std::uint64_t{1} << (turn_ % 64)) - 1;
+      std::uint32_t found = first_of(at, first_[at] & ~before_turn, ready);
+      if (found == kNone) found = first_of(at ^ 1U, first_[at ^ 1U], ready);
+      return found != kNone ? found : first_of(at, first_[at] & before_turn, ready);
+    }
     std::uint32_t at = turn_ / 64U == words_ ? 0 : turn_ / 64U;
     const std::uint64_t from_turn = ~std::uint64_t{0} << (turn_ % 64);
     std::uint32_t found = first_of(at, word(at) & from_turn, ready);
-    if (words_ == 2) {
-      // A switch of up to 128 ports: no loop, nothing to guess for the host.
-      if (found == kNone) found = first_of(at ^ 1U, first_[at ^ 1U], ready);
-    } else {
-      for (std::uint32_t left = words_; found == kNone && left > 1U; --left) {
-        at = at + 1 == words_ ? 0 : at + 1;
-        found = first_of(at, word(at), ready);
-      }
+    for (std::uint32_t left = words_; found == kNone && left > 1U; --left) {
       at = at + 1 == words_ ? 0 : at + 1;
+      found = first_of(at, word(at), ready);
     }
+    at = at + 1 == words_ ? 0 : at + 1;
     // The inputs before the turn come last.
     return found != kNone ? found : first_of(at, word(at) & ~from_turn, ready);
   }

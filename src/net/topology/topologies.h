@@ -47,7 +47,7 @@ inline constexpr std::array kTopologies = {
 static_assert(kTopologies.size() == kTopologyNames.size(), "every topology has an entry");
 
 // Packets keep node numbers in 24 bits, and what stands before a link takes tens of kilobytes of the
-// simulator's memory: so much is allowed and no more.
+// simulator's memory: this is the most that is allowed.
 inline constexpr std::int64_t kMaxNodes = 200'000;
 inline constexpr std::int64_t kMaxLinks = 2'000'000;
 

@@ -45,7 +45,7 @@ struct Stretch {
   sim::Time end;
 };
 
-/// When at least so many communications were under way on a rank: in order of time, apart from each other.
+/// The spans of time, in order, in which at least that many communications were under way on a rank.
 std::vector<Stretch> spans_with(const work::Runtime& runtime, int rank, int least) {
   std::vector<std::pair<sim::Time, int>> changes;
   for (const OpId op : runtime.communications(rank)) {

@@ -19,7 +19,7 @@ std::array<ParameterId, 3> matrices_of(const Operation& op) {
 }
 }  // namespace
 
-/// The number of rows that so many tokens of one rank fill, over all experts.
+/// The number of rows that the tokens of one rank fill, over all experts.
 std::int64_t Planner::expert_rows(std::int64_t tokens, const Experts& l) const {
   const double skew = division_.split.skew;
   const auto each = (tokens * l.top + l.count - 1) / l.count;

@@ -23,7 +23,7 @@ Sharding sharding_of(SyncKind kind) {
 
 namespace {
 
-/// How many of a group of so many ranks share one copy.
+/// How many ranks of a group share one copy.
 int shard_size_of(const SyncSpec& sync, int ranks) {
   if (sharding_of(sync.kind) == Sharding::kNone) return 1;
   return sync.kind == SyncKind::kHsdp && ranks % sync.shard == 0 ? sync.shard : ranks;

@@ -105,7 +105,7 @@ class MemoryWalk {
     return first;
   }
 
-  /// An op of the plan that is not in the stream of compute is where the one before it is.
+  /// An op of the plan that is not in the stream of compute counts as being where the op before it is.
   void add_passing() {
     std::vector<int> first(plan_.tensors.size(), -1);
     std::vector<int> last(plan_.tensors.size(), -1);

@@ -18,7 +18,7 @@ namespace infold::train {
 struct Bucket {
   std::vector<int> parameters = {};  ///< in their order within the bucket
   sim::Bytes bytes = {};
-  int gradients = 0;  ///< so many, in the order of Plan::ready, must be there before it may be reduced
+  int gradients = 0;  ///< how many, in the order of Plan::ready, must be there before it may be reduced
   Axis axis = Axis::kReplica;
 };
 
