@@ -15,6 +15,9 @@ namespace infold::cli {
 
 namespace {
 
+/// Shares of many parts at the same time are sums, which rounding can make smaller by this much.
+constexpr double kRounding = 1e-9;
+
 std::string duration(double seconds) {
   const std::int64_t s = std::lround(seconds);
   if (s < 60) return fmt::format("{} s", s);
@@ -35,12 +38,21 @@ Progress::~Progress() {
 void Progress::show(const std::string& what, double share) {
   const std::lock_guard lock(mutex_);
   share = std::clamp(share, 0.0, 1.0);
-  if (!busy_ || share < share_) {
+  if (!busy_ || !known_ || share < share_ - kRounding) {
     begun_ = Clock::now();
     first_ = share;
   }
   busy_ = true;
+  known_ = true;
   share_ = share;
+  what_ = what;
+}
+
+void Progress::show(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (!busy_ || known_) begun_ = Clock::now();
+  busy_ = true;
+  known_ = false;
   what_ = what;
 }
 
@@ -73,10 +85,17 @@ std::string Progress::left(Clock::time_point now) const {
 }
 
 void Progress::draw_line(Clock::time_point now) {
+  const std::string spent = duration(std::chrono::duration<double>(now - begun_).count());
+  if (!known_) {
+    complain(terminal_ ? fmt::format("\r\033[K{}: for {}", what_, spent)
+                       : fmt::format("# {}: under way for {}\n", what_, spent));
+    std::fflush(stderr);
+    drawn_ = terminal_;
+    return;
+  }
   const std::string percent = fmt::format("{:.{}f} %", share_ * 100, share_ < 0.1 ? 2 : 0);
   if (!terminal_) {
-    complain(fmt::format("# {}: {} after {}{}\n", what_, percent,
-                         duration(std::chrono::duration<double>(now - begun_).count()), left(now)));
+    complain(fmt::format("# {}: {} after {}{}\n", what_, percent, spent, left(now)));
     return;
   }
   constexpr int kWidth = 30;

@@ -18,8 +18,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A share that is smaller than the previous one begins a new task.
+  /// A share that is smaller than the previous one, by more than rounding, begins a new task.
   void show(const std::string& what, double share);
+  /// For a task that cannot say its share: only how long it has been under way is shown.
+  void show(const std::string& what);
   /// Removes the line, so that other output can be printed. Nothing is shown until the next show().
   void clear();
 
@@ -36,6 +38,7 @@ class Progress {
   bool busy_ = false;   // between show() and clear()
   bool drawn_ = false;  // whether the line is on the terminal
   std::string what_;
+  bool known_ = true;  // whether there is a share
   double share_ = 1;
   double first_ = 1;         // the share that the task began with
   Clock::time_point begun_;  // when the task began

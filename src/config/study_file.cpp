@@ -69,6 +69,32 @@ void read_layout(MapReader& reader, StudyCase& c) {
   reader.field("fold", c.fold, "");
 }
 
+/// Keys that only some layouts and strategies read are refused elsewhere, as the options of their names are.
+void refuse_without_effect(const YamlNode& node, const StudyCase& c, const std::string& path,
+                           ReadContext& reading) {
+  if (node.kind != YamlNode::Kind::kMap) return;
+  const bool pipeline = c.layout.pp > 1;
+  const train::SyncKind sync = c.sync.kind;
+  const bool hsdp = sync == train::SyncKind::kHsdp;
+  struct Own {
+    std::string_view key;
+    bool has_effect;
+    std::string_view otherwise;
+  };
+  for (const Own& own :
+       {Own{"sp", c.layout.tp > 1, "without tp"}, Own{"cp_comm", c.layout.cp > 1, "without cp"},
+        Own{"shard", hsdp, "without 'sync: hsdp'"},
+        Own{"reshard", hsdp || sync == train::SyncKind::kFsdp, "without 'sync: fsdp' or hsdp"},
+        Own{"schedule", pipeline, "without pp"}, Own{"micro_batches", pipeline, "without pp"},
+        Own{"virtual", pipeline && c.pipeline.schedule == train::ScheduleKind::kInterleaved,
+            "without pp and 'schedule: interleaved'"},
+        Own{"accumulate", !pipeline, "with pp, where micro_batches are added up"}}) {
+    const YamlNode* given = node.find(own.key);
+    if (given != nullptr && !own.has_effect)
+      reading.complain(given->key_at, fmt::format("{}.{} has no effect {}", path, own.key, own.otherwise));
+  }
+}
+
 StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& reading) {
   StudyCase c;
   MapReader reader(node, path, reading);
@@ -89,6 +115,7 @@ StudyCase read_case(const YamlNode& node, const std::string& path, ReadContext& 
   reader.finish();
   need(node, {"system", "model"}, reading);
   need_one(c.system, node, path, reading);
+  refuse_without_effect(node, c, path, reading);
   return c;
 }
 

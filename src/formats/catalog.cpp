@@ -38,14 +38,20 @@ struct Foreign {
   Format format = Format::kOurs;
 };
 
-/// Files of ours, presets and what cannot be read are left to the readers of ours.
-Foreign open_foreign(std::string_view name_or_file) {
+/// Files of ours, presets and what cannot be read are left to the readers of ours, which read nothing that is
+/// packed.
+sim::Result<Foreign> open_foreign(std::string_view name_or_file) {
   Foreign out;
   if (!config::is_file_reference(name_or_file) || is_yaml(name_or_file)) return out;
+  const bool packed = name_or_file.ends_with(".gz");
   auto text = read_file(std::string(name_or_file));
-  if (!text) return out;
+  if (!text) return packed ? sim::Result<Foreign>(sim::fail_as(std::move(text))) : out;
   out.format = recognise(text->text);
   if (out.format == Format::kUnknown) out.format = Format::kOurs;
+  if (packed && out.format == Format::kOurs)
+    return sim::fail(config::at(text->file, {},
+                                "what it holds is not a file of another program that is known; files of "
+                                "infold are read unpacked"));
   out.text = std::move(*text);
   return out;
 }
@@ -57,12 +63,15 @@ std::string model_stem(const FileText& text) {
 }
 
 Format format_of(std::string_view name_or_file) {
-  return open_foreign(name_or_file).format;
+  const auto foreign = open_foreign(name_or_file);
+  return foreign ? foreign->format : Format::kUnknown;
 }
 
 sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::span<const std::string> sets,
                                            const config::Validate& validate) {
-  const Foreign foreign = open_foreign(name_or_file);
+  const auto opened = open_foreign(name_or_file);
+  if (!opened) return sim::fail_as(opened);
+  const Foreign& foreign = *opened;
   const std::string& file = foreign.text.file;
   if (foreign.format == Format::kOurs) return config::load_system(name_or_file, sets, validate);
   if (foreign.format != Format::kNcclTopology) return other_kind(file, foreign.format, "system");
@@ -82,7 +91,9 @@ sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::s
 }
 
 sim::Result<train::Model> load_model(std::string_view name_or_file) {
-  const Foreign foreign = open_foreign(name_or_file);
+  const auto opened = open_foreign(name_or_file);
+  if (!opened) return sim::fail_as(opened);
+  const Foreign& foreign = *opened;
   if (foreign.format == Format::kOurs) return config::load_model(name_or_file);
   if (foreign.format != Format::kHuggingFace) return other_kind(foreign.text.file, foreign.format, "model");
   auto read = read_hugging_face(foreign.text.text, foreign.text.file, model_stem(foreign.text));
@@ -91,7 +102,9 @@ sim::Result<train::Model> load_model(std::string_view name_or_file) {
 }
 
 sim::Result<coll::OwnProgram> load_program(const std::string& file) {
-  const Foreign foreign = open_foreign(file);
+  const auto opened = open_foreign(file);
+  if (!opened) return sim::fail_as(opened);
+  const Foreign& foreign = *opened;
   if (foreign.format == Format::kOurs) {
     return config::load_program(file).map([](config::ProgramFile&& read) { return std::move(read.own); });
   }

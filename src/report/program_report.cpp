@@ -109,12 +109,13 @@ void for_lists(const coll::Program& program, F f) {
 }  // namespace
 
 std::string program_text(const coll::Program& program, const ProgramHeading& heading) {
-  std::string text = fmt::format("{} of {} bytes, {}{} on {}: {} ranks, {} channels\n",
+  std::string text = fmt::format("{} of {} bytes, {}{}{}: {} ranks, {} channels\n",
                                  sim::name_of(program.collective), program.bytes.count(), heading.algo,
                                  program.tuning.protocol == coll::Protocol::kSimple
                                      ? ""
                                      : fmt::format(" with {}", sim::name_of(program.tuning.protocol)),
-                                 heading.system, program.ranks, program.channels);
+                                 heading.system.empty() ? "" : fmt::format(" on {}", heading.system),
+                                 program.ranks, program.channels);
   for_lists(program, [&](int rank, int channel, const std::vector<coll::Step>& steps) {
     text += fmt::format("rank {} channel {}\n", rank, channel);
     for (std::size_t i = 0; i < steps.size(); ++i)

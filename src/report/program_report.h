@@ -10,7 +10,7 @@ namespace infold::report {
 
 struct ProgramHeading {
   std::string_view algo;
-  std::string_view system;
+  std::string_view system;  ///< empty: it was compiled for none in particular
 };
 std::string program_text(const coll::Program& program, const ProgramHeading& heading);
 std::string program_json(const coll::Program& program, const ProgramHeading& heading);

@@ -84,6 +84,23 @@ TEST(OverlapStudy, CausesAreThoseOfExplain) {
   EXPECT_GT(e.backward.slowdown, 0);
 }
 
+TEST(Compare, AnAlgorithmThatWouldCarryOutNothingIsRefusedAndOneThatCarriesOutSomeIsNot) {
+  SmallStep step;
+  step.job.sync.kind = train::SyncKind::kFsdp;  // gathers and scatters, which tree does not offer
+  step.job.method = method("tree");
+  const auto refused = run(step.job, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("tree would carry out nothing"), std::string::npos)
+      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("all_gather"), std::string::npos) << refused.error().message;
+  const std::vector<Method> all = {method("ring"), method("tree"), method("halving-doubling")};
+  EXPECT_EQ(with_use(step.job, all).value(), (std::vector<Method>{all[0], all[2]}));
+
+  step.job.sync.kind = train::SyncKind::kHsdp;  // adds all-reduces between copies
+  step.job.sync.shard = 2;
+  EXPECT_EQ(with_use(step.job, all).value(), all);
+}
+
 TEST(OverlapStudy, SizesThatAreNotSimulatedAreOnTheLineThroughThoseThatAre) {
   const SmallStep step;
   const std::vector<sim::Bytes> sizes = {sim::Bytes::kib(512), sim::Bytes::mib(1), sim::Bytes::mib(4)};

@@ -70,7 +70,8 @@ const G = "bench gemm -m 512 -n 512 -k 256 --json --no-timing";
 const small = "--beside all_reduce --beside-size 256K";
 const T = "--model lenet --batch 8 --gpus 2 --json --no-timing";
 
-/** "with": added to a base, something else comes out. "refused": it is not, and that is said. "same": neither, and why
+/** "with": added to a base, something else comes out. "refused": it is not, and that is said. "useless": whole command lines
+ * that are refused because the option has no effect there. "same": neither, and why
  * that is right. "writes": the file is there. Values are what is added to the base. */
 const kernelOptions = (kernel, own) => ({
   "-d,--dtype": kernel === "copy" ? {base: own, refused: "-d fp32"} : {base: own, with: "-d tf32"},
@@ -82,8 +83,8 @@ const kernelOptions = (kernel, own) => ({
   "--proto": {base: `${own} ${small}`, with: "--proto simple", refusedIn: own, refused: "--proto ll"},
   "--beside-engine": {base: `${own} ${small}`, with: "--beside-engine dma", refusedIn: own, refused: "--beside-engine dma"},
   "--burst": {base: `${own} --beside all_reduce --beside-size 2M`, with: "--burst 1", refusedIn: own, refused: "--burst 1"},
-  "--coll-channels": {base: `${own} ${small}`, with: "--coll-channels 4", refusedIn: own, refused: "--coll-channels 4", refusedToo: `--coll-channels 4 --beside-engine dma ${small}`},
-  "--priority": {base: "bench gemm -m 4096 -n 4096 -k 256 --beside all_reduce --size 256K --json --no-timing", with: "--priority -5", refusedIn: own, refused: "--priority -5"},
+  "--coll-channels": {base: `${own} ${small}`, useless: [`${own} ${small} --system hgx-h100 --algo nvls --coll-channels 4`], with: "--coll-channels 4", refusedIn: own, refused: "--coll-channels 4", refusedToo: `--coll-channels 4 --beside-engine dma ${small}`},
+  "--priority": {base: "bench gemm -m 4096 -n 4096 -k 256 --beside all_reduce --size 256K --json --no-timing", with: "--priority -5", useless: [`${own} ${small} ${inNetwork} --what-if inc --priority -5`], refusedIn: own, refused: "--priority -5"},
   "--without": {base: `${own} ${small}`, with: "--without hbm,l2,sm", refusedIn: own, refused: "--without sm", refusedToo: `${small} --without link`},
   "--what-if": {base: `${own} ${small} ${inNetwork}`, with: "--what-if inc", refusedIn: own, refused: "--what-if inc"},
   "--sms-taken": {base: own, with: "--sms-taken 100", refusedToo: `--sms-taken 100 ${small}`},
@@ -114,9 +115,9 @@ const stepOptions = (command, several) => {
     "--recompute": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "--recompute full", refusedIn: base, refused: "--recompute full"},
     "--ignore-memory": {base: `${command} --model lenet --batch 4096 --gpus 2 --json --no-timing --set gpu.hbm.capacity=64MiB${several ? " --algo ring" : ""}`, with: "--ignore-memory"},
     "--sync": together({base, with: "--sync per-tensor"}),
-    "--bucket": together({base, with: "--bucket 16KiB", refusedToo: "--sync horovod --bucket 16KiB", refusedThree: "--bucket 50"}),
-    "--first-bucket": together({base, with: "--first-bucket 16KiB", refusedToo: "--sync per-tensor --first-bucket 16KiB"}),
-    "--gradient-as-view": together({base, with: "--gradient-as-view", refusedToo: "--sync tensorflow --gradient-as-view"}),
+    "--bucket": together({base, with: "--bucket 16KiB", useless: [`${shared} --tp 4 --bucket 16KiB`], refusedToo: "--sync horovod --bucket 16KiB", refusedThree: "--bucket 50"}),
+    "--first-bucket": together({base, with: "--first-bucket 16KiB", useless: [`${shared} --tp 4 --first-bucket 16KiB`, `${shared} --pp 2 --first-bucket 16KiB`], refusedToo: "--sync per-tensor --first-bucket 16KiB"}),
+    "--gradient-as-view": together({base, with: "--gradient-as-view", useless: [`${shared} --tp 4 --gradient-as-view`, `${shared} --pp 2 --gradient-as-view`], refusedToo: "--sync tensorflow --gradient-as-view"}),
     "--fusion-size": together({base: `${base} --sync horovod`, with: "--fusion-size 16KiB", refusedIn: base}),
     "--cycle": together({base: `${base} --sync horovod`, with: "--cycle 20us", refusedIn: base}),
     "--packs": together({base: `${base} --sync tensorflow`, with: "--packs 3", refusedIn: base}),
@@ -129,12 +130,12 @@ const stepOptions = (command, several) => {
     "--pp": together({base: shared, with: "--pp 2", refusedToo: "--pp 2 --sync fsdp"}),
     "--cp": together({base: shared, with: "--cp 2", refusedToo: "--cp 3"}),
     "--cp-comm": together({base: `${shared} --cp 2`, with: "--cp-comm ring", refusedIn: shared, refused: "--cp-comm ring"}),
-    "--ep": together({base: experts, with: "--ep 4", refusedToo: "--ep 3"}),
+    "--ep": together({base: experts, with: "--ep 4", refusedToo: "--ep 3", useless: [`${shared} --ep 2`, `${shared} --pp 2 --ep 2`]}),
     "--expert-skew": together({base: `${experts} --ep 4`, with: "--expert-skew 2", refusedIn: experts, refused: "--expert-skew 2"}),
     "--schedule": together({base: `${shared} --pp 2 --micro-batches 4`, with: "--schedule gpipe", refusedIn: shared, refused: "--schedule gpipe"}),
     "--virtual": together({base: `${shared} --pp 1`, against: `${shared} --pp 2 --micro-batches 4 --schedule interleaved --virtual 2`, with: "", refusedIn: shared, refused: "--virtual 2"}),
     "--micro-batches": together({base: `${shared} --pp 2`, with: "--micro-batches 4", refusedIn: shared, refused: "--micro-batches 4"}),
-    "--algo": together({base, against: `${command} ${T} --algo tree`, with: "", ...(alone ? {refused: "--algo tree"} : {})}),
+    "--algo": together({base, against: `${command} ${T} --algo tree`, with: "", useless: ["--sync fsdp", "--sync zero1", "--pp 4"].map((how) => `${shared.replace(" --algo ring", "")} ${how} --algo tree`), ...(alone ? {refused: "--algo tree"} : {})}),
     "--program": command === "compare"
       ? {base, with: `--program ${pair}`, refusedToo: `--program ${tree}`, refusedThree: `--program ${pair} --sync horovod`}
       : together({base: `${command} ${T}`, with: `--program ${pair}`, refusedToo: `--program ${pair} --algo tree`, refusedThree: `--program ${tree}`}),
@@ -142,7 +143,7 @@ const stepOptions = (command, several) => {
     "--proto": together({base, with: "--proto simple", refusedToo: "--proto ll --engine dma"}),
     "--channels": together({base, with: "--channels 2", refusedToo: "--engine dma --channels 2"}),
     "--what-if": {base: `${command} ${T} ${inNetwork}`, with: "--what-if inc"},
-    "--priority": {base: `${command} --model vgg16 --batch 8 --gpus 2 --json --no-timing --sync per-tensor${several ? " --algo ring" : ""}`, with: "--priority -50", ...(alone ? {refusedIn: base, refused: "--priority -5 --sequential"} : {})},
+    "--priority": {base: `${command} --model vgg16 --batch 8 --gpus 2 --json --no-timing --sync per-tensor${several ? " --algo ring" : ""}`, with: "--priority -50", useless: [`${command} ${T} ${inNetwork} --what-if inc --priority -5`], ...(alone ? {refusedIn: base, refused: "--priority -5 --sequential"} : {})},
     "--sms-reserved": together({base, with: "--sms-reserved 60"}),
     "--without": together({base, with: "--without sm,l2,hbm", refusedToo: "--without link"}),
     "--skew": together({base, with: "--skew 50us"}),
@@ -152,7 +153,7 @@ const stepOptions = (command, several) => {
     "--set": {base, with: "--set fabric.link.latency=9us", refusedToo: "--set fabric.link.latncy=1us"},
     ...output(base),
     ...(several ? {"--threads": {base, same: "--threads 1", why: "how many run at once changes no result"}}
-      : {"--overlap": {base: `${base} --sequential`, refused: "--overlap"}, "--sequential,--no-overlap": together({base, with: "--sequential"})}),
+      : {"--overlap": {base: `${base} --sequential`, refused: "--overlap"}, "--sequential,--no-overlap": together({base, with: "--sequential", useless: [`${shared} --tp 4 --sequential`]})}),
     ...(command === "explain" ? {} : {"--trace": {base, writes: "t.pftrace"}, "--trace-interval": {base, refused: "--trace-interval 1us", writesToo: "t2.pftrace"}}),
   };
 };
@@ -169,7 +170,8 @@ const ownOf = {
     "-k": {base: "bench gemm -m 512 -n 512 --json --no-timing", with: "-k 128"}, "--tile": {base: G, with: "--tile 128x128"}},
   conv: Object.fromEntries([["--batch", "3"], ["--height", "28"], ["--width", "28"], ["--channels", "32"], ["--filters", "32"], ["--filter-size", "5"], ["--stride", "2"], ["--pass", "filter"]]
     .map(([name, value]) => [name, {base: "bench conv --json --no-timing", with: `${name} ${value}`}])),
-  copy: {"--size": {base: "bench copy --json --no-timing", with: "--size 4M", refusedToo: "--size 50"}, "--engine": {base: K.copy, with: "--engine dma", refusedToo: "--engine dma --sms-taken 20"}},
+  copy: {"--size": {base: "bench copy --json --no-timing", with: "--size 4M", refusedToo: "--size 50"},
+    "--engine": {base: K.copy, with: "--engine dma", useless: ["--sms-taken 20", `--sms-reserved 100 ${small}`].map((more) => `${K.copy} --engine dma ${more}`)}},
   stream: {"--op": {base: K.stream, with: "--op add"}, "--rows": {base: "bench stream --json --no-timing", with: "--rows 1000"}, "--cols": {base: "bench stream --rows 40000 --json --no-timing", with: "--cols 32"},
     "--grid": {base: "bench stream --op batch-norm --json --no-timing", with: "--grid together"}},
   attention: {...Object.fromEntries([["--batch", "3"], ["--sequence", "256"], ["--heads", "4"], ["--head-size", "128"]].map(([name, value]) => [name, {base: "bench attention --json --no-timing", with: `${name} ${value}`}])),
@@ -180,9 +182,9 @@ const table = {
   "bench": {
     "collective": {base: "bench all_gather -b 16K -g 4 --json --no-timing", against: B, with: ""},
     "-b,--minbytes": {base: "bench all_reduce -g 4 --json --no-timing", with: "-b 4K", refusedIn: "bench barrier -g 4", refused: "-b 4K"},
-    "-e,--maxbytes": {base: B, with: "-e 32K -f 2", refusedIn: "bench barrier -g 4", refused: "-e 4K"},
+    "-e,--maxbytes": {base: B, with: "-e 32K -f 2", useless: [`${B} -e 1M`, `${B} -e 64K -f 8`], refusedIn: "bench barrier -g 4", refused: "-e 4K"},
     "-f,--stepfactor": {base: `${B} -e 2M`, with: "-f 64", refusedIn: B, refused: "-f 2"},
-    "-i,--stepbytes": {base: `${B} -e 32K`, with: "-i 16K", refusedIn: B, refused: "-i 1K", refusedToo: "-e 32K -f 2 -i 1K"},
+    "-i,--stepbytes": {base: `${B} -e 48K -i 32K`, against: `${B} -e 48K`, with: "-i 16K", refusedIn: B, refused: "-i 1K", useless: [`${B} -e 32K -f 2 -i 1K`]},
     "-g,--gpus,--ngpus": {base: "bench all_reduce -b 16K --json --no-timing", with: "-g 4"},
     "-d,--datatype": {base: "bench all_reduce -b 16K -g 4 --json --no-timing", with: "-d fp16", refusedIn: "bench barrier -g 4", refused: "-d fp16"},
     "-o,--op": {base: "bench all_reduce -b 16K -g 4 --no-timing", with: "-o max", refusedIn: "bench all_gather -b 4K -g 4", refused: "-o max"},
@@ -256,6 +258,7 @@ const table = {
     "collective": {base: "program show -g 4 --size 4K", with: "all_gather"},
     ...Object.fromEntries([["--algo", "tree"], ["--proto", "ll"], ["--engine", "dma"], ["--system", "mi300x-8"], ["-d,--datatype", "fp16"], ["--set", "coll.channels=2"]]
       .map(([name, value]) => [name, {base: `program show -g 4 --size ${name === "-d,--datatype" ? "4098" : "1M"}`, with: `${name.split(",").at(-1)} ${value}`}])),
+    "--program": {base: "program show", with: `--program ${tree}`, against: `program show --proto ll --size 8K`, useless: ["all_gather", "--algo ring", "--engine sm", "--system dgx2", "-g 4", "-r 0", "--set coll.channels=2"].map((more) => `program show ${more.startsWith("-") ? "" : more} --program ${tree} ${more.startsWith("-") ? more : ""}`)},
     "--size": {base: "program show -g 4", with: "--size 4K"},
     "-g,--gpus,--ngpus": {base: "program show --size 4K", with: "-g 3"},
     "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
@@ -325,6 +328,11 @@ async function checkOption(command, name, row) {
     const {code, err} = await run(`${row.base} ${option}`);
     if (code !== 0 || !existsSync(row.as ? `${path}.csv` : path)) failures.push(`${what}: nothing is written (exit code ${code}) ${err}`);
     checked.effects += 1;
+  }
+  for (const words of row.useless ?? []) {
+    const {code, err} = await run(words);
+    if (code !== 2 || !/has no effect|would carry out nothing|has no experts/.test(err)) failures.push(`${what}: not said to have no effect: infold ${words} (exit code ${code}) ${err}`);
+    checked.refusals += 1;
   }
   if (row.refused !== undefined) await expectRefused(what, `${row.refusedIn ?? row.base} ${row.refused}`);
   for (const more of [row.refusedToo, row.refusedThree]) if (more !== undefined) await expectRefused(what, `${row.base} ${more}`);

@@ -368,6 +368,23 @@ test("the map of a sweep has the fastest of each setting, and another choice kee
   await page.close();
 });
 
+test("a sweep draws every algorithm, whatever protocol and engine follow from it", async () => {
+  const {page} = await open(made.pages.winners.file);
+  const figure = page.locator("#sweep");
+  assert.deepEqual(await figure.locator(".legend button").allTextContents(), ["ring", "inc-push"]);
+  assert.equal(await figure.getByLabel("engine", {exact: true}).count(), 0, "nothing to choose");
+  await page.close();
+});
+
+test("kernels that are shorter beside communication are not said to be longer by less than nothing", async () => {
+  const file = await changed("train-tp", (data) => ({...data, result: {...data.result, kernels: data.result.kernels.map((k, i) => ({...k, slowdown: [-0.016, 0, 0.05][i % 3]}))}}));
+  const {page} = await open(file);
+  const said = await page.locator("#classes figcaption").textContent();
+  for (const words of ["1.6 % shorter", "as long", "5.0 % longer", "brought into L2"]) assert.ok(said.includes(words), `${words}: ${said}`);
+  assert.ok(!said.includes("-"), said);
+  await page.close();
+});
+
 test("the headline of a study and its window name who wins", async () => {
   const {page} = await open(made.pages.study.file);
   assert.match(await page.locator(".answer").textContent(), /^Beside ring, backward takes .* longer than alone/);

@@ -83,7 +83,9 @@ export function kernelClassesFigure(step: Step): Figure {
   const figure = barFigure({
     id: "classes",
     title: "Kernels alone and beside communication",
-    caption: `All kernels of a kind together, on one GPU. ${kernels.map((k) => `${k.class}: ${percent(k.slowdown)} longer`).join(", ")}.`,
+    caption:
+      `All kernels of a kind together, on one GPU. ${kernels.map((k) => `${k.class}: ${Math.abs(k.slowdown) < 5e-4 ? "as long" : `${percent(Math.abs(k.slowdown))} ${k.slowdown > 0 ? "longer" : "shorter"}`}`).join(", ")}.` +
+      (kernels.some((k) => k.slowdown < -5e-4) ? " A kernel can be shorter behind a wait, in which memory writes what the kernel before left, and where what it reads has just been brought into L2." : ""),
     groups: kernels.map((k) => k.class),
     series: [
       {name: "alone", values: kernels.map((k) => k.alone_ms)},

@@ -21,7 +21,7 @@ export function memoryFigure(t: Train, systems: PageSystem[]): Figure {
   const capacity = capacityOf(systems);
   const {total, ...kinds} = t.memory_bytes;
   const near = capacity !== undefined && total > capacity / kNear;
-  const said = capacity === undefined ? "" : ` of ${size(capacity)}, ${percent(total / capacity)}`;
+  const said = capacity === undefined ? "" : ` of ${size(capacity)}, ${total < 0.0005 * capacity ? "less than 0.1 %" : percent(total / capacity)}`;
   const most = t.pipeline !== undefined ? ", on the stage that needs most" : "";
   const gathered = "gathered" in kinds ? " Gathered are weights and gradients that are whole for a while, and what they are sent in." : "";
   return barFigure({

@@ -57,6 +57,7 @@ export function breakdown(steps: NamedStep[], of?: {id: string; name: string}): 
     title: `Where a step's time goes${of ? `: ${of.name}` : ""}`,
     caption:
       (alone ? "Of all passes of a step." : `Backward is cut in two: what it takes alone, and what it takes longer beside communication${steps.some((s) => hasLayout(s.step)) ? ", which it also waits for" : ""}. Exposed is communication that the optimizer waits for after backward.`) +
+      (steps.some((s) => (s.step.parallel?.pp ?? 1) > 1) ? " In a pipeline, backward reaches from the first micro-batch's to the last one's, with forward passes of others in between; this is the stage whose backward takes longest." : "") +
       (copies ? " Copying back: from the end of the last bucket's collective, its gradients are copied to where the optimizer reads them." : "") +
       (waits ? ` Waiting is time of no phase: ${alone ? "launches between them." : "before the first kernel, for its weights, and between passes."}` : ""),
     of: "run",

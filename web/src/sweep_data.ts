@@ -32,6 +32,19 @@ const text = (cell: SweepCell | undefined): string => (cell === undefined || cel
 /** What tells rows of one point apart: bench has one for each size and algorithm, compare for each variant. */
 const kInner = ["bytes", "system", "algo", "proto", "engine", "variant", "cause"];
 
+/** What may follow from algorithm and size, where it was left to be chosen. */
+const kFollowing = ["engine", "proto"];
+
+/** Whether no two rows differ in one column alone. */
+function follows(column: number[], others: number[][]): boolean {
+  const seen = new Map<string, number>();
+  return column.every((value, row) => {
+    const key = others.map((o) => o[row]).join();
+    if (!seen.has(key)) seen.set(key, value);
+    return seen.get(key) === value;
+  });
+}
+
 function innerColumns(rows: Record<string, SweepCell>[]): string[] {
   const first = new Map<SweepCell, Record<string, SweepCell>>();
   const differ = new Set<string>();
@@ -56,8 +69,12 @@ export function sweepData(sweep: Sweep): SweepData {
     const values = [...places.keys()];
     return {dimension: {name: names.map(readable).join(", "), values, numbers: quantities(values)}, of};
   });
-  // What was the same everywhere is nothing to choose by.
-  const kept = all.filter((d) => d.dimension.values.length > 1);
+  // What was the same everywhere is nothing to choose by, nor is what follows from the rest.
+  let kept = all.filter((d) => d.dimension.values.length > 1);
+  for (const name of kFollowing) {
+    const rest = kept.filter((d) => d.dimension.name !== readable(name));
+    if (rest.length < kept.length && follows(kept.find((d) => !rest.includes(d))!.of, rest.map((d) => d.of))) kept = rest;
+  }
   const taken = new Set(groups.flat());
   const names = [...new Set(done.flatMap((row) => Object.keys(row)))].filter((name) => name !== "point" && !taken.has(name));
   const isMeasure = (name: string) => {

@@ -15,7 +15,7 @@ function layoutAnswer(t: Train): string {
   const p = t.phases_ms;
   const step = `A step of ${where(t)}${layoutName(t) === undefined ? ` with ${t.sync}` : ` (${layoutName(t)})`} takes ${milliseconds(p.step)}`;
   const kernels = kernelsSlowdown(t);
-  const slower = Math.abs(kernels) < 5e-4 ? "kernels take as long beside communication as alone" : `kernels take ${percent(Math.abs(kernels))} ${kernels > 0 ? "longer" : "less"} beside communication than alone`;
+  const slower = Math.abs(kernels) < 5e-4 ? "kernels take as long beside communication as alone" : `kernels take ${percent(Math.abs(kernels))} ${kernels > 0 ? "longer" : "less time"} beside communication than alone`;
   const waited = t.exposed_comm_ms ?? 0;
   if (t.pipeline !== undefined)
     return `${step}. Its ${t.parallel!.pp} stages do nothing for ${percent(idleShare(t))} of it; ${milliseconds(t.bubble_ms ?? 0)} of that, on average, they wait for micro-batches of other stages (the bubble). While they compute, ${slower}.`;

@@ -13,6 +13,7 @@
 #include "cli/options/systems.h"
 #include "cli/outcome.h"
 #include "cli/page.h"
+#include "cli/progress.h"
 #include "config/catalog.h"
 #include "report/kernel_report.h"
 #include "study/collective/beside_run.h"
@@ -72,7 +73,12 @@ int run_beside(const KernelArguments& args, const study::SystemPtr& system, stud
                              .core = {.contention = *contention,
                                       .reserved_sms = args.sms_reserved,
                                       .collective_priority = args.priority}};
-  const auto outcome = study::run(job, [](double) { return !interrupted(); });
+  Progress progress;
+  const auto outcome = study::run(job, [&](double) {
+    progress.show(args.kernel + " beside " + args.beside);
+    return !interrupted();
+  });
+  progress.clear();
   if (!outcome) return failure(outcome.error());
   report.beside = report::BesideReport{.collective = args.beside,
                                        .system = system->name,
@@ -124,7 +130,12 @@ int run_kernel(const KernelArguments& args) {
     page.add(*gpu);
   }
   const auto started = std::chrono::steady_clock::now();
-  const auto outcome = study::run(job, [](double) { return !interrupted(); });
+  Progress progress;
+  const auto outcome = study::run(job, [&](double) {
+    progress.show(args.kernel);
+    return !interrupted();
+  });
+  progress.clear();
   if (!outcome) return failure(outcome.error());
   report::KernelReport report{.kernel = args.kernel,
                               .gpu = gpu->name,

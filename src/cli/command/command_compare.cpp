@@ -36,6 +36,11 @@ int compare_command(const TrainArguments& args) {
   auto understood = several_gpus(args);
   if (!understood) return failure(understood.error());
   TrainSetup& setup = **understood;
+  if (!args.algorithms_named) {
+    auto used = study::with_use(setup.job, setup.methods);
+    if (!used) return failure(used.error(), setup.model.name);
+    setup.methods = *std::move(used);
+  }
   PageWriter page(args.page);
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(*setup.system);
@@ -111,7 +116,10 @@ void add_compare(CLI::App& app, const std::string& typed, int& exit, Effects& ef
   command->footer(
       "Example:\n"
       "  infold compare --system dgx-a100 --model transformer-big --batch 8 --seq 64 --algo ring,tree");
-  command->callback([args, &exit] { exit = compare_command(*args); });
+  command->callback([args, command, &exit] {
+    args->algorithms_named = command->count("--algo") > 0;
+    exit = compare_command(*args);
+  });
 }
 
 void add_explain(CLI::App& app, const std::string& typed, int& exit, Effects& effects) {

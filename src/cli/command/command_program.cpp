@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <string>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
@@ -11,6 +12,8 @@
 #include "cli/options/effects.h"
 #include "cli/options/systems.h"
 #include "cli/outcome.h"
+#include "coll/program/fit.h"
+#include "formats/catalog.h"
 #include "report/program_report.h"
 #include "study/collective/choice.h"
 
@@ -24,9 +27,31 @@ struct ProgramArguments {
   std::string size = "1M";
 };
 
-int show(const ProgramArguments& args) {
+/// A user's program, at another size or with another protocol if that was asked for.
+int show_own(const ProgramArguments& args, const CLI::App& command) {
+  auto own = formats::load_program(args.bench.program);
+  if (!own) return failure(own.error());
+  const coll::Program& asked = own->program;
+  BenchArguments words = args.bench;
+  words.collective = sim::name_of(asked.collective);
+  words.begin = words.end = command.count("--size") > 0 ? args.size : std::to_string(asked.bytes.count());
+  if (command.count("--proto") == 0) words.protocols = sim::name_of(asked.tuning.protocol);
+  const auto options = understand(words);
+  if (!options) return failure(options.error());
+  if (options->protocols.size() > 1 || !options->protocols.front())
+    return bad_input("a program is of one protocol");
+  const sim::Bytes bytes = whole_elements(*options, sim::Bytes{options->sizes.front()}, asked.ranks);
+  const auto fitted = coll::fit(*own, bytes, *options->protocols.front(), coll::size_of(options->type));
+  if (!fitted) return failure(fitted.error(), own->name);
+  const report::ProgramHeading heading{own->name, ""};
+  print(words.json ? report::program_json(*fitted, heading) : report::program_text(*fitted, heading));
+  return kDone;
+}
+
+int show(const ProgramArguments& args, const CLI::App& command) {
   if (args.what != "show")
     return bad_input(fmt::format("there is no 'program {}'; there is show", args.what));
+  if (!args.bench.program.empty()) return show_own(args, command);
   BenchArguments words = args.bench;
   words.begin = words.end = args.size;
   const auto understood = understand(words);
@@ -77,6 +102,8 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
   c->add_option("what", args->what, "show")->required();
   c->add_option("collective", b.collective, "which collective")->capture_default_str();
   c->add_option("--algo", b.algorithms, "algorithm; auto: choose")->capture_default_str();
+  c->add_option("--program", b.program,
+                "the program of this file instead of an algorithm's, made to fit --size and --proto");
   c->add_option("--proto", b.protocols, "wire protocol: simple, ll or ll128")->capture_default_str();
   c->add_option("--engine", b.engines, "what carries it out: sm, dma or ace")->capture_default_str();
   c->add_option("--system", b.systems, "preset or file")->capture_default_str();
@@ -101,7 +128,12 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
     }
     return "";
   });
-  c->callback([args, &exit] { exit = show(*args); });
+  for (const char* name : {"collective", "--algo", "--engine", "--system", "--gpus", "--root", "--set"}) {
+    effects.only(
+        c->get_option(name), [&program = b.program] { return program.empty(); },
+        "with --program, whose file says what every rank does");
+  }
+  c->callback([args, c, &exit] { exit = show(*args, *c); });
 }
 
 }  // namespace infold::cli

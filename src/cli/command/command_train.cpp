@@ -28,8 +28,13 @@ namespace {
 int train_alone(const TrainArguments& args, const TrainSetup& setup, PageWriter& page, TraceWriter& trace) {
   const Stopwatch watch(args.no_timing);
   const gpu::GpuSpec& gpu = setup.system->machine.gpu;
-  auto outcome = study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()},
-                            [](double) { return !interrupted(); });
+  Progress progress;
+  auto outcome =
+      study::run(gpu, {&setup.graph, setup.job.recipe, args.ignore_memory, trace.spec()}, [&](double share) {
+        progress.show(setup.model.name, share);
+        return !interrupted();
+      });
+  progress.clear();
   if (!outcome) return failure(outcome.error(), setup.model.name);
   study::TrainResult& result = *outcome;
   if (result.trace) trace.add_after({}, setup.model.name, *std::exchange(result.trace, std::nullopt));

@@ -54,6 +54,11 @@ sim::Status list_sizes(const BenchArguments& args, std::vector<std::int64_t>& si
     // Zero has no successor by multiplication.
     n = args.factor > 1 ? (n == 0 ? 1 : n * args.factor) : n + increment;
   }
+  if (sizes.size() == 1 && begin != end)
+    return sim::fail(fmt::format(
+        "-e {} has no effect: the step from {} to the next size ({}) goes beyond it; -f 2 doubles the size",
+        args.end, args.begin,
+        args.factor > 1 ? fmt::format("-f {}", args.factor) : fmt::format("-i {}", args.increment)));
   return {};
 }
 

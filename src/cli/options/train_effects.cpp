@@ -62,6 +62,11 @@ void add_layout_effects(CLI::App& c, const TrainArguments& a, Effects& effects) 
   effects.only(
       c.get_option("--virtual"), [&a] { return a.layout.pp > 1 && a.schedule == "interleaved"; },
       "without --pp and --schedule interleaved");
+  for (const char* option : {"--first-bucket", "--gradient-as-view"}) {
+    effects.only(
+        c.get_option(option), [&a] { return a.layout.pp == 1; },
+        "with --pp, where gradients of micro-batches are added up in buckets of one size");
+  }
   effects.only(
       c.get_option("--accumulate"), [&a] { return a.layout.pp == 1; },
       "with --pp, where --micro-batches are added up");
@@ -106,6 +111,15 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
       "where no algorithm runs on workgroups of coll.channels (dma has gpu.copy.engines, ace "
       "gpu.ace.machines, "
       "nvls coll.nvls.channels)");
+  effects.only(
+      c.get_option("--priority"),
+      [&a] {
+        return a.layout.pp > 1 || !a.programs.empty() ||
+               std::ranges::any_of(asked_of(a), [](const Asked& asked) {
+                 return asked.algorithm == nullptr || asked.algorithm->unit != inc::Unit::kProposed;
+               });
+      },
+      "with inc-pull and inc-push, which hold no SM");
   const auto folds = [&a] {
     return std::ranges::any_of(asked_of(a), [](const Asked& asked) {
       return asked.algorithm == nullptr || !asked.algorithm->in_network;

@@ -58,6 +58,21 @@ sim::Status pick_layout(const TrainArguments& a, study::StepJob& job) {
   return {};
 }
 
+/// Refuses what concerns the sum of gradients where no two GPUs have the same parameters.
+sim::Status check_gradients(const TrainArguments& a, const study::StepJob& job) {
+  if (job.gpus == 1 || train::size_of(job.layout, train::Axis::kReplica) > 1) return {};
+  const bool pipeline = job.layout.pp > 1;
+  for (const auto& [option, given] : {std::pair{"--bucket", !a.bucket.empty()},
+                                      {"--first-bucket", !a.first_bucket.empty()},
+                                      {"--gradient-as-view", a.view},
+                                      {"--sequential", a.sequential && !pipeline}}) {
+    if (given)
+      return sim::fail(
+          fmt::format("{} has no effect with dp 1, where each GPU has parameters of its own", option));
+  }
+  return {};
+}
+
 sim::Status pick_sync(const TrainArguments& a, train::SyncSpec& sync) {
   if (auto e = pick("synchroniser", a.sync, sync.kind); !e) return e;
   if (auto e = pick_size("--bucket", a.bucket, sync.bucket); !e) return e;
@@ -296,6 +311,7 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
         fmt::format("--program: it is for {} GPUs, and {} has {}", ranks, setup->system->name, gpus));
   job.gpus = args.gpus > 0 ? args.gpus : ranks > 0 ? ranks : gpus;
   if (auto e = pick_layout(args, job); !e) return sim::fail_as(std::move(e));
+  if (auto e = check_gradients(args, job); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
   for (const study::Method& method : setup->methods) {
     if (job.gpus == 1) break;

@@ -59,6 +59,7 @@ struct TrainArguments : RunArguments {
   std::string protocol = "auto";
   int channels = 0;
   std::vector<std::string> programs;  ///< files; instead of the algorithms, or in compare beside them
+  bool algorithms_named = true;       ///< by the user: all are wanted
   bool beside_programs = false;       ///< the algorithms are run as well
   bool overlap = false;
   bool sequential = false;

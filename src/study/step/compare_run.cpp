@@ -2,9 +2,12 @@
 #include "study/step/compare_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "study/step/many_steps.h"
+#include "study/step/planned_step.h"
+#include "study/step/step_programs.h"
 
 namespace infold::study {
 
@@ -16,6 +19,20 @@ Method ring() {
   return {coll::find_algorithm("ring"), coll::Engine::kSm};
 }
 }  // namespace
+
+sim::Result<std::vector<Method>> with_use(StepJob step, const std::vector<Method>& methods) {
+  auto layout = train::fill(step.layout, step.gpus);
+  if (!layout) return sim::fail_as(std::move(layout));
+  step.layout = *layout;
+  const auto planned = plan_step(step);
+  if (!planned) return sim::fail_as(planned);
+  const auto all = communications_of(planned->graph);
+  std::vector<Method> used;
+  std::ranges::copy_if(methods, std::back_inserter(used), [&](const Method& m) {
+    return m.program != nullptr || check_has_use(m, all).has_value();
+  });
+  return used;
+}
 
 StepJob variant_of(StepJob step, const Method& method, Variant variant) {
   step.method = method;

@@ -31,6 +31,8 @@ struct CompareJob {
   int threads = 0;
 };
 
+/// Those of the methods that carry out some of the step's communication, and programs of the user.
+sim::Result<std::vector<Method>> with_use(StepJob step, const std::vector<Method>& methods);
 /// The step of a method in one variant.
 StepJob variant_of(StepJob step, const Method& method, Variant variant);
 /// The part of overlapped ring's slow-down that this method avoids.

@@ -2,6 +2,7 @@
 #include "study/step/step_programs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -27,7 +28,30 @@ const coll::Algorithm* algorithm_for(const coll::Algorithm* asked, coll::Collect
   return other == coll::algorithms().end() ? asked : &*other;
 }
 
+coll::Collective collective_of(const work::Operation& op) {
+  const auto* c = std::get_if<work::Collective>(&op.what);
+  return c == nullptr ? coll::Collective::kSend : c->what;
+}
+
 }  // namespace
+
+sim::Status check_has_use(const Method& method, const std::vector<PlannedCommunication>& communications) {
+  static const coll::Algorithm* const kRing = coll::find_algorithm("ring");
+  if (method.program == nullptr && (method.algorithm == nullptr || method.algorithm == kRing)) return {};
+  std::vector<std::string_view> asked_for;
+  for (const PlannedCommunication& c : communications) {
+    const coll::Collective what = collective_of(c.op);
+    if (method.program == nullptr ? method.algorithm->offers(what)
+                                  : method.program->program.collective == what &&
+                                        method.program->program.ranks == static_cast<int>(c.members.size()))
+      return {};
+    if (std::ranges::find(asked_for, sim::name_of(what)) == asked_for.end())
+      asked_for.push_back(sim::name_of(what));
+  }
+  if (asked_for.empty()) return {};
+  return sim::fail(fmt::format("{} would carry out nothing of this step, which communicates by {}",
+                               name_of(method), fmt::join(asked_for, ", ")));
+}
 
 std::vector<PlannedCommunication> communications_of(const work::Graph& graph) {
   std::vector<PlannedCommunication> all;
@@ -116,7 +140,9 @@ sim::Status StepPrograms::prepare(const work::Operation& op, sim::Bytes bytes,
 }
 
 sim::Status StepPrograms::prepare(const work::Graph& graph) {
-  for (const PlannedCommunication& c : communications_of(graph)) {
+  const std::vector<PlannedCommunication> all = communications_of(graph);
+  if (auto used = check_has_use({job_.algorithm, job_.engine, job_.program}, all); !used) return used;
+  for (const PlannedCommunication& c : all) {
     auto prepared = prepare(c.op, c.bytes, c.members);
     if (keep_going_ && !keep_going_()) return sim::interrupted();
     if (!prepared) return prepared;

@@ -12,6 +12,7 @@
 
 #include "study/collective/choice.h"
 #include "study/collective/collective_run.h"
+#include "study/collective/method.h"
 #include "work/graph.h"
 
 namespace infold::study {
@@ -63,5 +64,9 @@ struct PlannedCommunication {
   std::vector<int> members;
 };
 std::vector<PlannedCommunication> communications_of(const work::Graph& graph);
+
+/// Refuses an algorithm or a program of the user that carries out none of them, so that all would be left to
+/// others under its name. Ring is never refused: it stands for what a library takes.
+sim::Status check_has_use(const Method& method, const std::vector<PlannedCommunication>& communications);
 
 }  // namespace infold::study

@@ -13,6 +13,13 @@ namespace infold::train {
 
 namespace {
 
+sim::Status check_experts(const Graph& model, const Split& split) {
+  if (split.ep == 1 ||
+      std::ranges::any_of(model.operations, [](const Operation& op) { return op.as<Experts>() != nullptr; }))
+    return {};
+  return sim::fail("the model has no experts that could be divided among ranks", "ep");
+}
+
 /// A stage has one gradient of each parameter.
 sim::Status check_shared(const PipelinePlan& plan) {
   for (const ParameterId p : shared_parameters(plan.parts)) {
@@ -43,6 +50,8 @@ std::vector<Plan> PipelinePlan::plans_of(int stage) const {
 sim::Result<PipelinePlan> plan_pipeline(const Graph& model, Recipe recipe, const PipelineSpec& spec,
                                         int stages, const Split& split) {
   if (auto checked = check_pipeline(spec, stages); !checked) return sim::fail_as(std::move(checked));
+  // A stage may have no experts, but not all stages.
+  if (auto checked = check_experts(model, split); !checked) return sim::fail_as(std::move(checked));
   auto parts = cut_into_parts(model, stages * spec.virtual_stages);
   if (!parts) return sim::fail_as(std::move(parts));
   PipelinePlan plan{
