@@ -11,6 +11,12 @@ namespace infold::sim {
 
 namespace {
 
+// A result that is not a number is always the same: which operand's payload or sign a processor hands on differs between
+// processors, and between orders in which a compiler puts the operands.
+constexpr std::uint32_t kFloatNan = 0x7fc00000;
+constexpr std::uint16_t kHalfNan = 0x7e00;
+constexpr std::uint16_t kBf16Nan = 0x7fc0;
+
 template <class T>
 T read(std::span<const std::byte> from, std::size_t i) {
   T v;
@@ -39,7 +45,7 @@ double from_half(std::uint16_t h) {
 std::uint16_t to_half(double v) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(v) ? 0x8000 : 0);
   const double a = std::fabs(v);
-  if (std::isnan(v)) return static_cast<std::uint16_t>(sign | 0x7e00);
+  if (std::isnan(v)) return kHalfNan;
   if (a == 0) return sign;                                           // zero has no exponent to start from
   if (a >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);  // rounds to infinity
   int exponent = 0;
@@ -56,7 +62,7 @@ double from_bf16(std::uint16_t b) {
 }
 
 std::uint16_t to_bf16(double v) {
-  if (std::isnan(v)) return 0x7fc0;
+  if (std::isnan(v)) return kBf16Nan;
   // The value goes through fp32 rounded to odd, so that only the second rounding counts.
   auto f = static_cast<float>(v);
   auto bits = std::bit_cast<std::uint32_t>(f);
@@ -133,6 +139,7 @@ double load(DataType t, std::span<const std::byte> from, std::size_t element) {
 void store(DataType t, std::span<std::byte> to, std::size_t element, double value) {
   switch (t) {
     case DataType::kFp32:
+      if (std::isnan(value)) return write(to, element, kFloatNan);
       return write(to, element, static_cast<float>(value));
     case DataType::kFp16:
       return write(to, element, to_half(value));
