@@ -78,6 +78,7 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit, Effects& e
   add_sweep(app, typed, exit);
   add_learn(app, exit);
   add_validate(app, typed, exit);
+  add_doctor(app, typed, exit);
   add_check(app, exit);
   add_import(app, exit);
   add_export(app, exit);

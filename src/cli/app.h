@@ -35,6 +35,7 @@ void add_bench(CLI::App& app, const std::string& typed, int& exit, Effects& effe
 /// The kernels that bench can time.
 void add_bench_kernels(CLI::App& bench, const std::string& typed, int& exit, Effects& effects);
 void add_check(CLI::App& app, int& exit);
+void add_doctor(CLI::App& app, const std::string& typed, int& exit);
 void add_export(CLI::App& app, int& exit);
 void add_import(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);

@@ -31,10 +31,11 @@ struct InputOption {
   enum class Takes { kSystems, kSpec, kFile } takes;
 };
 using Takes = InputOption::Takes;
-constexpr std::array<InputOption, 5> kInputs = {{{"--system", Takes::kSystems},
+constexpr std::array<InputOption, 6> kInputs = {{{"--system", Takes::kSystems},
                                                  {"--gpu", Takes::kSpec},
                                                  {"--model", Takes::kSpec},
                                                  {"--program", Takes::kFile},
+                                                 {"--log", Takes::kFile},
                                                  {"--tuning", Takes::kFile}}};
 
 /// The file itself, whichever path leads to it.
