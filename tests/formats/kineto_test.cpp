@@ -154,8 +154,8 @@ TEST(Kineto, AProductOfKnownShapeIsThatProduct) {
 
 TEST(Kineto, CopiesToTheHostTakeNoSms) {
   const std::string copy =
-      R"({"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":7,"ts":130,"dur":8,"args":{"stream":7,"device":0,"correlation":3,"bytes":4096}},
-)";
+      R"#({"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":7,"ts":130,"dur":8,"args":{"stream":7,"device":0,"correlation":3,"bytes":4096}},
+)#";
   const auto loaded = read(kineto(launched(1, 100, 20, 7) + copy, 0, 1));
   EXPECT_EQ(all_of<work::Timed>(graph_of(loaded)).size(), 1U);
 }

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/trace_file.h"
+#include "formats/catalog.h"
 #include "formats/trace/traces.h"
 #include "report/replay_report.h"
 #include "study/hypothetical.h"
@@ -40,6 +41,25 @@ std::string given_for_nothing(const CLI::App& command) {
     if (command.get_option(name)->count() > 0) return name;
   }
   return {};
+}
+
+/// The program of a user, which is for some of the workload's collectives.
+sim::Status take_program(const ReplayArguments& args, const work::Graph& graph, TrainSetup& setup) {
+  if (args.programs.empty()) return {};
+  if (args.programs.size() > 1) return sim::fail("--program: one program at a time");
+  auto own = formats::load_program(args.programs.front());
+  if (!own) return sim::fail_as(std::move(own));
+  const coll::Program& program = own->program;
+  for (const work::Operation& op : graph.operations) {
+    const auto* c = std::get_if<work::Collective>(&op.what);
+    if (c == nullptr || c->what != program.collective) continue;
+    const auto& groups = graph.communicators[static_cast<std::size_t>(c->communicator)].groups;
+    if (std::ranges::none_of(groups, [&](const auto& g) { return std::ssize(g) == program.ranks; })) continue;
+    setup.programs.push_back(std::move(*own));
+    return {};
+  }
+  return sim::fail(fmt::format("--program: {} is {} of {} ranks, which the workload has none of", own->name,
+                               sim::name_of(program.collective), program.ranks));
 }
 
 /// The workload on as many ranks as were asked for.
@@ -89,6 +109,7 @@ int replay(const ReplayArguments& args, const CLI::App& command) {
     return bad_input(fmt::format("{} has no effect: nothing is communicated in {}", name, workload.name));
   if (auto ok = check_precisions(setup.system->machine.gpu, workload.graph); !ok) return failure(ok.error());
   setup.job.gpus = workload.graph.ranks();
+  if (auto ok = take_program(args, workload.graph, setup); !ok) return failure(ok.error());
   if (auto ok = pick_collectives(args, setup); !ok) return failure(ok.error());
   if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
   if (auto built = study::check_built(*setup.system, setup.job.method, args.what_if.inc()); communicates && !built)

@@ -168,10 +168,8 @@ sim::Result<study::Workload> ChakraOwnReader::finish() {
     graph.script_of[static_cast<std::size_t>(rank)] = at->second;
   }
   if (const auto flaw = find_workload_flaw(graph)) return in_file(first_file_, flaw->why);
-  if (auto checked = work::check(graph); !checked) {
-    checked.error().place.file = first_file_;
-    return sim::fail_as(std::move(checked));
-  }
+  if (auto checked = work::check(graph); !checked)
+    return sim::fail(error_of_file(checked.error(), first_file_));
   return std::move(workload_);
 }
 

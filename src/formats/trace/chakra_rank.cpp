@@ -54,35 +54,55 @@ class ChakraRankReader {
     node.time = sim::Time::us(static_cast<std::int64_t>(n.duration_us));
     if (n.name.find("process_group:init") != std::string::npos) read_groups(n.inputs);
     if (auto ok = understand(n, node); !ok) return ok;
-    std::vector<std::uint64_t> after = std::move(n.control);
-    after.insert(after.end(), n.data.begin(), n.data.end());
-    std::ranges::sort(after);
-    const auto same = std::ranges::unique(after);
-    after.erase(same.begin(), same.end());
-    after_.push_back(std::move(after));
+    waits_.push_back({std::move(n.control), std::move(n.data)});
     out_.nodes.push_back(std::move(node));
     ++counts_.nodes;
     return {};
   }
 
   sim::Result<RankTrace> finish() {
-    for (std::size_t i = 0; i < after_.size(); ++i) {
-      for (const std::uint64_t id : after_[i]) {
-        const auto found = number_of_.find(id);
-        if (found == number_of_.end()) {
-          ++counts_.missing;
-        } else {
-          out_.nodes[i].after.push_back(found->second);
-        }
-      }
-    }
+    counts_.missing += connect(/*control=*/true);
+    if (check_circles()) return std::move(out_);
+    // Converters of PyTorch's traces write who called whom as control, beside the order of data.
+    connect(/*control=*/false);
     if (auto ok = check_circles(); !ok) return sim::fail_as(std::move(ok));
+    counts_.without_control = true;
     return std::move(out_);
   }
 
   RankTrace& out() { return out_; }
 
  private:
+  struct Waits {
+    std::vector<std::uint64_t> control;  // ids
+    std::vector<std::uint64_t> data;
+  };
+
+  /// Says of all nodes what they wait for. Returns how many of those there are not.
+  std::int64_t connect(bool control) {
+    std::int64_t missing = 0;
+    for (std::size_t i = 0; i < waits_.size(); ++i) {
+      std::vector<int>& after = out_.nodes[i].after;
+      after.clear();
+      const auto add = [&](const std::vector<std::uint64_t>& ids) {
+        for (const std::uint64_t id : ids) {
+          const auto found = number_of_.find(id);
+          if (found == number_of_.end()) {
+            ++missing;
+          } else {
+            after.push_back(found->second);
+          }
+        }
+      };
+      if (control) add(waits_[i].control);
+      add(waits_[i].data);
+      std::ranges::sort(after);
+      const auto same = std::ranges::unique(after);
+      after.erase(same.begin(), same.end());
+    }
+    return missing;
+  }
+
   sim::Failure refuse(const ChakraNode& n, std::string_view why) const {
     return sim::fail(fmt::format("byte {}: node {} {}: {}", n.offset, n.id, config::quote(n.name), why));
   }
@@ -271,7 +291,7 @@ class ChakraRankReader {
   const std::string& file_;
   ChakraCounts& counts_;
   RankTrace out_;
-  std::vector<std::vector<std::uint64_t>> after_;  // by node: ids
+  std::vector<Waits> waits_;  // by node
   std::unordered_map<std::uint64_t, int> number_of_;
   std::map<std::string, std::vector<int>> ranks_of_;
 };
@@ -314,6 +334,11 @@ void note_chakra(const ChakraCounts& counts, Notes& notes) {
   notes.fact("nodes", counts.nodes);
   if (counts.missing > 0)
     notes.ignored.push_back(fmt::format("{} dependencies on nodes that are not in their file", counts.missing));
+  if (counts.without_control) {
+    notes.assumed.emplace_back(
+        "control dependencies say who called whom, and not an order: with them nodes would wait for each other in "
+        "a circle, so only data dependencies count");
+  }
   if (counts.squares > 0) {
     notes.assumed.push_back(fmt::format(
         "{} kernels say how many operations they have, and not how long they take: they are square products of "

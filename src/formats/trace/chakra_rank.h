@@ -21,6 +21,7 @@ struct ChakraCounts {
   std::int64_t squares = 0;   ///< kernels of which only the number of operations is known
   std::int64_t memory = 0;    ///< loads and stores
   std::int64_t no_group = 0;  ///< collectives without a group
+  bool without_control = false;  ///< control dependencies would make a circle
   std::string version;
 };
 

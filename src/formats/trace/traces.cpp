@@ -121,7 +121,7 @@ class TraceLoader {
     if (format_ == Format::kChakra) note_chakra(chakra_, out.notes);
     if (format_ == Format::kKineto) note_kineto(kineto_, out.notes);
     auto built = build_workload(name, traces_, options_.ranks, out.notes);
-    if (!built) return sim::fail_as(std::move(built));
+    if (!built) return sim::fail(error_of_file(built.error(), files_ == 1 ? traces_.front().file : ""));
     out.workload = std::move(*built);
     for (const std::string& file : skipped_) out.notes.ignored.push_back(fmt::format("{}, which is no trace", file));
     out.workload.sources = out.notes.sources(meaning_of(format_));

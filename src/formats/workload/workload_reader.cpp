@@ -119,12 +119,23 @@ sim::Result<study::Workload> read_workload(std::string_view text, const std::str
         flaw->op < 0 ? config::Position{} : operations->children[static_cast<std::size_t>(flaw->op)].at;
     return sim::fail(config::at(file, at, flaw->why));
   }
-  if (auto checked = work::check(graph); !checked) {
-    sim::Error error = checked.error();
-    error.place = {file, 0, 0};
-    return sim::fail(std::move(error));
-  }
+  if (auto checked = work::check(graph); !checked) return sim::fail(error_of_file(checked.error(), file));
   return out;
+}
+
+sim::Error error_of_file(sim::Error error, const std::string& file) {
+  constexpr std::size_t kMostShown = 8;
+  const char* joint = ": ";
+  for (std::size_t i = 0; i < error.details.size() && i < kMostShown; ++i) {
+    error.message += joint + config::shown(error.details[i], 160);
+    joint = "; ";
+  }
+  if (error.details.size() > kMostShown)
+    error.message += fmt::format("; and {} more", error.details.size() - kMostShown);
+  error.details.clear();
+  error.kind = sim::Error::Kind::kInput;
+  if (error.place.file.empty()) error.place.file = file;
+  return error;
 }
 
 }  // namespace infold::formats
