@@ -2,7 +2,7 @@
 # and sanitizers, in CI too, and the rest would double the time that takes. An entry is a file or a whole folder. When linking
 # fuzz-reader misses something, its file belongs here.
 set(fuzz_coll algo program)
-set(fuzz_work kernel)
+set(fuzz_work check graph kernel order)
 set(fuzz_train graph graph_attention graph_layers layers shape)
 set(fuzz_study check prepared_system campaign/command_run campaign/sweep)
 

@@ -74,6 +74,7 @@ void add_commands(CLI::App& app, const std::string& typed, int& exit, Effects& e
   add_train(app, typed, exit, effects);
   add_compare(app, typed, exit, effects);
   add_explain(app, typed, exit, effects);
+  add_replay(app, typed, exit, effects);
   add_study(app, typed, exit);
   add_sweep(app, typed, exit);
   add_learn(app, exit);

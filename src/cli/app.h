@@ -39,6 +39,7 @@ void add_doctor(CLI::App& app, const std::string& typed, int& exit);
 void add_export(CLI::App& app, int& exit);
 void add_import(CLI::App& app, int& exit);
 void add_list(CLI::App& app, int& exit);
+void add_replay(CLI::App& app, const std::string& typed, int& exit, Effects& effects);
 void add_program(CLI::App& app, int& exit, Effects& effects);
 void add_describe(CLI::App& app, int& exit);
 void add_train(CLI::App& app, const std::string& typed, int& exit, Effects& effects);

@@ -155,13 +155,17 @@ Inputs inputs_of(const CLI::App& command) {
       if (!value.empty()) inputs.add_option(option.name, value, option.name);
     }
   }
+  if (command.get_name() == "replay" || command.get_name() == "import") {
+    const CLI::Option* files = command.get_option_no_throw("file");
+    for (const std::string& one : files->results()) inputs.add_import(one);
+    return inputs;
+  }
   if (command.get_name() == "export") inputs.add_import(typed(command, "name"));
   const std::string file = typed(command, command.get_name() == "study" ? "study" : "file");
   if (file.empty()) return inputs;
   if (command.get_name() == "study") inputs.add_study(file);
   if (command.get_name() == "sweep") inputs.add_sweep(file);
   if (command.get_name() == "validate") inputs.add_validation(file);
-  if (command.get_name() == "import") inputs.add_import(file);
   return inputs;
 }
 

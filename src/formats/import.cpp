@@ -34,10 +34,23 @@ sim::Failure unknown_format(const std::string& file) {
 std::string_view kind_of(const Imported& imported) {
   if (std::holds_alternative<study::SystemSpec>(imported.value)) return "system";
   if (std::holds_alternative<train::Model>(imported.value)) return "model";
+  if (std::holds_alternative<study::Workload>(imported.value)) return "workload";
   return std::holds_alternative<coll::OwnProgram>(imported.value) ? "program" : "measurements";
 }
 
-sim::Result<Imported> import_file(const std::string& file, const std::string& gpu) {
+sim::Result<Imported> import_file(const std::string& file, const std::string& gpu, const TraceOptions& trace,
+                                  const std::vector<std::string>& more) {
+  const auto format = recognise_file(file);
+  if (format && is_workload_format(*format)) {
+    if (!gpu.empty()) return sim::fail("--gpu: only topology files leave open which GPUs they mean");
+    std::vector<std::string> files = {file};
+    files.insert(files.end(), more.begin(), more.end());
+    auto read = load_workload(files, trace);
+    if (!read) return sim::fail_as(std::move(read));
+    return Imported{.format = read->format, .notes = std::move(read->notes), .value = std::move(read->workload)};
+  }
+  if (!more.empty()) return sim::fail("several files at once are only read of traces, one for each rank");
+  if (trace.step >= 0) return sim::fail("--step: only traces of the PyTorch profiler mark steps");
   auto text = read_file(file);
   if (!text) return sim::fail_as(std::move(text));
   Imported out;
@@ -77,8 +90,6 @@ sim::Result<Imported> import_file(const std::string& file, const std::string& gp
       return unknown_format(file);
     case Format::kOurs:
       return refuse_file(file, "this is a file of infold already; 'infold check' says whether it is valid");
-    case Format::kTar:
-      return refuse_file(file, "this is an archive; unpack it, and import the files in it");
     default:
       return refuse_file(file, fmt::format("this is {}, which infold does not read", meaning_of(out.format)));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "config/yaml/text.h"
 
@@ -52,8 +53,18 @@ std::string_view first_element(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r\n/>"));
 }
 
+/// Whether a map begins with "kind": "workload".
+bool is_workload_json(std::string_view text) {
+  constexpr std::size_t kBeginning = 256;
+  std::string compact(text.substr(0, kBeginning));
+  std::erase_if(compact, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
+  return has(compact, "\"kind\":\"workload\"");
+}
+
 Format recognise_json(std::string_view text) {
+  if (is_workload_json(text)) return Format::kWorkload;
   if (has(text, "\"traceEvents\"")) return Format::kKineto;
+  if (text.starts_with('[') && has_all(text, {"\"ph\"", "\"ts\""})) return Format::kKineto;
   if (has_all(text, {"\"gpus\"", "\"threadblocks\""})) return Format::kMscclpp;
   if (has(text, "\"lists\"") || has(text, "\"schema\"")) return Format::kOurs;
   if (has(text, "\"model_type\"") || has(text, "\"architectures\"")) return Format::kHuggingFace;
@@ -82,7 +93,8 @@ bool is_tar(std::string_view text) {
 
 bool is_read(Format format) {
   return format == Format::kHuggingFace || format == Format::kNcclTopology || format == Format::kNcclTests ||
-         format == Format::kMsccl;
+         format == Format::kMsccl || format == Format::kChakra || format == Format::kKineto ||
+         format == Format::kWorkload;
 }
 
 std::string_view meaning_of(Format format) {
@@ -104,6 +116,7 @@ Format recognise(std::string_view text) {
                                : Format::kUnknown;
   }
   if (start.starts_with('{') || start.starts_with('[')) return recognise_json(start);
+  if (has_line(text, "kind: workload")) return Format::kWorkload;
   if (has_line(text, "kind:")) return Format::kOurs;
   if (has(text, "busbw") && (has(text, "out-of-place") || has(text, "algbw"))) return Format::kNcclTests;
   if (has(text, "Legend:") && has(text, "GPU0")) return Format::kNvidiaTopo;

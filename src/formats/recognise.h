@@ -12,6 +12,7 @@ namespace infold::formats {
 enum class Format {
   kUnknown,
   kOurs,
+  kWorkload,
   kHuggingFace,
   kNcclTopology,
   kMsccl,
@@ -27,6 +28,7 @@ enum class Format {
 inline constexpr std::array kFormatNames = {
     sim::Named{Format::kUnknown, "unknown", "none of these"},
     sim::Named{Format::kOurs, "infold", "a YAML or JSON file of infold"},
+    sim::Named{Format::kWorkload, "workload", "a workload of infold"},
     sim::Named{Format::kHuggingFace, "huggingface-config", "the config.json of a Hugging Face model"},
     sim::Named{Format::kNcclTopology, "nccl-topology", "a topology file of NCCL or RCCL"},
     sim::Named{Format::kMsccl, "msccl", "a program of MSCCL"},

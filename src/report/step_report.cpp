@@ -10,6 +10,7 @@
 #include "report/json.h"
 #include "report/step_history_report.h"
 #include "report/step_json.h"
+#include "report/step_use_report.h"
 #include "study/hypothetical.h"
 #include "study/step/train_run.h"
 
@@ -86,57 +87,6 @@ bool has_other_communication(const study::StepResult& r) {
          std::ranges::any_of(r.communication, [](const study::CommunicationUse& c) {
            return c.what != coll::Collective::kAllReduce;
          });
-}
-
-std::string communication_lines(const study::StepResult& r) {
-  std::string text = fmt::format("  {:<18} {:<15} {:<10} {:>5} {:>6} {:>10} {:>11} {:>11}\n", "communicator",
-                                 "collective", "algorithm", "ranks", "calls", "MB", "busy ms", "exposed ms");
-  for (const study::CommunicationUse& c : r.communication) {
-    text += fmt::format("  {:<18} {:<15} {:<10} {:>5} {:>6} {:>10.1f} {:>11.3f} {:>11.3f}\n", c.communicator,
-                        sim::name_of(c.what), fmt::format("{}", fmt::join(c.algorithms, ",")), c.ranks,
-                        c.calls, static_cast<double>(c.bytes.count()) * 1e-6, ms(c.busy), ms(c.exposed));
-  }
-  return text;
-}
-
-std::string kernel_lines(const study::StepResult& r) {
-  std::string text = fmt::format("  {:<14} {:>8} {:>12} {:>12} {:>8}\n", "kernels", "number", "alone ms",
-                                 "beside ms", "slower");
-  for (const study::KernelUse& k : r.kernels) {
-    text += fmt::format("  {:<14} {:>8} {:>12.3f} {:>12.3f} {:>+7.1f} %\n", sim::name_of(k.what), k.kernels,
-                        ms(k.alone), ms(k.beside), k.slowdown() * 100);
-  }
-  return text;
-}
-
-Json communication_json(const study::StepResult& r) {
-  Json all = Json::array();
-  for (const study::CommunicationUse& c : r.communication) {
-    all.push_back({{"name", c.communicator},
-                   {"collective", sim::name_of(c.what)},
-                   {"algo", fmt::format("{}", fmt::join(c.algorithms, ","))},
-                   {"ranks", c.ranks},
-                   {"calls", c.calls},
-                   {"bytes", c.bytes.count()},
-                   {"busy_ms", ms(c.busy)},
-                   {"exposed_ms", ms(c.exposed)},
-                   {"exposed_forward_ms", ms(c.exposed_in_forward)},
-                   {"exposed_backward_ms", ms(c.exposed_in_backward)}});
-  }
-  return all;
-}
-
-Json kernels_json(const study::StepResult& r) {
-  Json all = Json::array();
-  for (const study::KernelUse& k : r.kernels) {
-    all.push_back({{"class", sim::name_of(k.what)},
-                   {"kernels", k.kernels},
-                   {"alone_ms", ms(k.alone)},
-                   {"beside_ms", ms(k.beside)},
-                   {"slowdown", rounded(k.slowdown())},
-                   {"slowdown_while_communicating", rounded(k.slowdown_beside())}});
-  }
-  return all;
 }
 
 }  // namespace
@@ -258,7 +208,7 @@ std::string step_text(const StepReport& report) {
     if (l.tokens > 0)
       text += fmt::format("  {:.0f} tokens/s per GPU, MFU {:.1f} %\n",
                           samples_per_s(l, r) * l.tokens / l.gpus, mfu(l, r) * 100);
-    text += fmt::format("\n{}\n{}\n", communication_lines(r), kernel_lines(r));
+    text += fmt::format("\n{}\n{}\n", communication_lines(r.communication), kernel_lines(r.kernels));
   } else {
     text += bucket_lines(r);
   }
@@ -342,8 +292,8 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                  {"exposed_comm_ms", ms(r.waited)},
                  {"bubble_ms", ms(r.bubble)},
                  {"memory_gb", rounded(static_cast<double>(r.memory.total().count()) * 1e-9)},
-                 {"comm", communication_json(r)},
-                 {"kernels", kernels_json(r)},
+                 {"comm", communication_json(r.communication)},
+                 {"kernels", kernels_json(r.kernels)},
                  {"buckets", buckets}};
   if (!r.history.pipeline.empty()) {
     fields["schedule"] = l.schedule;

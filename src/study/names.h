@@ -20,13 +20,14 @@ constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
   return kFoldNames;
 }
 
-enum class KernelClass : std::uint8_t { kProduct, kConvolution, kAttention, kStreaming, kCopy };
+enum class KernelClass : std::uint8_t { kProduct, kConvolution, kAttention, kStreaming, kTimed, kCopy };
 inline constexpr std::array kKernelClassNames = {
     sim::Named{KernelClass::kProduct, "product", "matrix products"},
     sim::Named{KernelClass::kConvolution, "convolution", "convolutions"},
     sim::Named{KernelClass::kAttention, "attention", "fused attention"},
     sim::Named{KernelClass::kStreaming, "streaming",
                "kernels that stream through memory, the optimizer's too"},
+    sim::Named{KernelClass::kTimed, "measured", "kernels of which a trace gives the duration alone"},
     sim::Named{KernelClass::kCopy, "copy", "copies into and out of the buffers of communication"},
 };
 constexpr std::span<const sim::Named<KernelClass>> names_of(KernelClass) {

@@ -16,11 +16,6 @@ int kind_of(const Operation& op) {
 
 }  // namespace
 
-BufferId buffer_of(const Operation& op) {
-  if (const auto* c = std::get_if<Collective>(&op.what)) return c->buffer;
-  return std::get<Transfer>(op.what).buffer;
-}
-
 bool works_in_tensors(const Graph& graph, const Buffer& buffer, const coll::Program& program) {
   if (buffer.input < 0 || buffer.output < 0 || program.scratch > sim::Bytes{}) return false;
   const auto fits = [&](TensorId t) {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "sim/check.h"
+#include "work/communications.h"
 
 namespace infold::work {
 
@@ -23,6 +24,11 @@ CommunicatorId communicator_of(const Operation& op) {
   if (const auto* t = std::get_if<Transfer>(&op.what)) return t->communicator;
   if (const auto* g = std::get_if<Gather>(&op.what)) return g->communicator;
   return -1;
+}
+
+BufferId buffer_of(const Operation& op) {
+  if (const auto* c = std::get_if<Collective>(&op.what)) return c->buffer;
+  return std::get<Transfer>(op.what).buffer;
 }
 
 const std::vector<int>& some_group_of(const Graph& graph, CommunicatorId communicator, int rank) {

@@ -73,7 +73,10 @@ struct Marker {};
 /// A kernel of which only the duration alone is known. With SMs and bytes it still competes for both.
 struct Timed {
   sim::Time time;
-  int sms = 0;       ///< SMs that it holds; 0: all
+  int sms = 0;  ///< SMs that it holds; 0: all
+  /// Each fills an SM. More than SMs run in waves, so that a kernel with fewer SMs takes longer. 0: one for
+  /// each SM.
+  int workgroups = 0;
   sim::Bytes bytes;  ///< bytes that it reads, evenly over its duration
   double flops = 0;  ///< for reports
 };

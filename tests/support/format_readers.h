@@ -9,6 +9,8 @@
 #include "formats/nccl_tests.h"
 #include "formats/text/file_text.h"
 #include "formats/topology/topology_system.h"
+#include "formats/trace/traces.h"
+#include "formats/workload/workload_file.h"
 #include "support/readers.h"
 
 namespace infold::formats {
@@ -20,7 +22,7 @@ std::string refusal_by(const std::string& path, Read read) {
   return text ? config::refusal_of(read(text->text)) : to_string(text.error());
 }
 
-inline constexpr std::array<config::NamedReader, 4> kFormatReaders = {{
+inline constexpr std::array<config::NamedReader, 7> kFormatReaders = {{
     {"hugging-face",
      [](const std::string& path) {
        return refusal_by(path,
@@ -35,6 +37,12 @@ inline constexpr std::array<config::NamedReader, 4> kFormatReaders = {{
      [](const std::string& path) {
        return refusal_by(path, [](const std::string& text) { return read_msccl(text, "input"); });
      }},
+    {"workload",
+     [](const std::string& path) {
+       return refusal_by(path, [](const std::string& text) { return read_workload(text, "input"); });
+     }},
+    {"chakra", [](const std::string& path) { return config::refusal_of(load_workload({path})); }},
+    {"kineto", [](const std::string& path) { return config::refusal_of(load_workload({path})); }},
     {"nccl-tests",
      [](const std::string& path) {
        return refusal_by(path, [](const std::string& text) { return read_nccl_tests(text, "input"); });

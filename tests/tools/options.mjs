@@ -50,6 +50,25 @@ const routed = file("routed.yaml", "kind: model\nbase: mixtral-8x7b\nsummary: s\
 const config = file("config.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 128, \"max_position_embeddings\": 64}");
 const topology = file("topology.xml", `<system version="1"><cpu>${[0, 1].map((g) => `<pci busid="0:${g}" class="0x030200" device="0x2330"><gpu dev="${g}" sm="90" rank="${g}"><nvlink target="0:9" count="4" tclass="0x068000"/></gpu></pci>`).join("")}</cpu></system>`);
 const alone = file("alone.json", "{\"collective\": \"all_reduce\", \"bytes\": 64, \"ranks\": 1, \"channels\": 1, \"lists\": [{\"rank\": 0, \"channel\": 0, \"steps\": [{\"bytes\": 64, \"input\": 0, \"output\": 0, \"finish\": true}]}]}");
+const launch = (n, at, stream, more = {}) => [
+  {ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", tid: 1, ts: at, dur: 1, args: {correlation: n}},
+  {ph: "X", cat: "kernel", name: stream === 20 ? "ncclDevKernel_AllReduce" : "kernel", ts: at + 5, dur: 50, args: {stream, device: 0, correlation: n, grid: [432, 1, 1], ...more}}];
+const reduced = {"Collective name": "allreduce", "In msg nelems": 100000, "Out msg nelems": 100000, "Group size": 2, dtype: "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1]"};
+const profile = file("profile.json", JSON.stringify({distributedInfo: {rank: 0, world_size: 2}, traceEvents: [1, 2].flatMap((s) => [
+  {ph: "X", cat: "user_annotation", name: `ProfilerStep#${s}`, tid: 1, ts: s * 1000, dur: 500 * s, args: {}},
+  ...launch(s * 10, s * 1000 + 10, 7), ...launch(s * 10 + 1, s * 1000 + 20, 20, reduced), ...launch(s * 10 + 2, s * 1000 + 90, 7)])}));
+const loaded = file("workload.yaml", `kind: workload
+communicators: [{name: world, groups: [[0, 1, 2, 3]]}, {name: also, groups: [[0, 1, 2, 3]]}]
+buffers: [{bytes: 1000000}, {bytes: 3000000}]
+operations:
+  - {do: measured, ps: 20000000, workgroups: 864}
+  - {do: collective, collective: all_reduce, communicator: 0, buffer: 0, after: [0]}
+  - {do: measured, ps: 200000000, workgroups: 864, bytes: 100000000}
+  - {do: measured, ps: 10000000, after: [1, 4]}
+  - {do: collective, collective: all_reduce, communicator: 1, buffer: 1, after: [0]}
+scripts: [{streams: [{name: compute, ops: [0, 2, 3]}, {name: world, kind: communication, communicator: 0, ops: [1]}, {name: also, kind: communication, communicator: 1, ops: [4]}]}]
+script_of: [0, 0, 0, 0]
+`);
 const tree = join(scratch, "tree.json");
 const pair = join(scratch, "pair.json");
 const tuning = join(scratch, "tuning.yaml");
@@ -64,6 +83,8 @@ constants:
   - {set: gpu.launch, about: a, chosen_on: [a]}
 `);
 
+const R = `replay ${loaded} --json --no-timing`;
+const quiet = `replay ${profile} --gpus 1 --json --no-timing`;
 const B = "bench all_reduce -b 16K -g 4 --json --no-timing";
 const inNetwork = "--algo inc-push --system hgx-h100";
 const G = "bench gemm -m 512 -n 512 -k 256 --json --no-timing";
@@ -154,6 +175,7 @@ const stepOptions = (command, several) => {
     ...output(base),
     ...(several ? {"--threads": {base, same: "--threads 1", why: "how many run at once changes no result"}}
       : {"--overlap": {base: `${base} --sequential`, refused: "--overlap"}, "--sequential,--no-overlap": together({base, with: "--sequential", useless: [`${shared} --tp 4 --sequential`]})}),
+    ...(several ? {} : {"--workload": {base, writes: "step.json", refusedIn: alone, refused: "--workload never.json"}}),
     ...(command === "explain" ? {} : {"--trace": {base, writes: "t.pftrace"}, "--trace-interval": {base, refused: "--trace-interval 1us", writesToo: "t2.pftrace"}}),
   };
 };
@@ -217,6 +239,29 @@ const table = {
   },
   ...Object.fromEntries(Object.entries(K).map(([kernel, own]) => [`bench ${kernel}`, {...kernelOptions(kernel, own), ...ownOf[kernel], ...output(own)}])),
   "train": stepOptions("train", false),
+  "replay": {
+    "file": {base: `replay ${loaded} --no-timing`, against: `replay ${profile} --no-timing`, with: ""},
+    "--system": {base: R, with: "--system hgx-h100"},
+    "-g,--gpus,--ngpus": {base: R, with: "--gpus 8", refusedToo: "--gpus 100"},
+    "--step": {base: `replay ${profile} --json --no-timing`, with: "--step 1", refusedIn: R, refused: "--step 1", refusedToo: "--step 1"},
+    "--algo": {base: R, with: "--algo tree", refusedIn: quiet, refused: "--algo tree"},
+    "--program": {base: `replay ${profile} --json --no-timing`, with: `--program ${pair}`, refusedIn: R, refused: `--program ${pair}`},
+    "--engine": {base: R, with: "--engine dma", refusedIn: quiet, refused: "--engine dma"},
+    "--proto": {base: R, with: "--proto ll", refusedIn: quiet, refused: "--proto ll"},
+    "--channels": {base: R, with: "--channels 2", refusedIn: quiet, refused: "--channels 2"},
+    "--what-if": {base: `${R} ${inNetwork}`, with: "--what-if inc"},
+    "--priority": {base: R, with: "--priority 5", refusedIn: quiet, refused: "--priority 5"},
+    "--sms-reserved": {base: R, with: "--sms-reserved 60", refusedIn: quiet, refused: "--sms-reserved 60"},
+    "--without": {base: R, with: "--without sm,l2,hbm", refusedIn: quiet, refused: "--without sm"},
+    "--skew": {base: R, with: "--skew 50us"},
+    "--seed": {base: `${R} --skew 50us`, with: "--seed 7", refusedIn: R, refused: "--seed 7"},
+    "--burst": {base: R, with: "--burst 4KiB", refusedIn: quiet, refused: "--burst 1"},
+    "--set": {base: R, with: "--set gpu.launch_gap=9us"},
+    "--trace": {base: R, writes: "t.pftrace"},
+    "--trace-interval": {base: R, refused: "--trace-interval 1us", writesToo: "t2.pftrace"},
+    "--json": {base: R.replace(" --json", ""), with: "--json"},
+    "--no-timing": {base: R.replace(" --no-timing", ""), with: "--no-timing"},
+  },
   "compare": stepOptions("compare", true),
   "explain": stepOptions("explain", true),
   "study": {
@@ -268,12 +313,14 @@ const table = {
     "file": {base: `import ${topology}`, against: `import ${config}`, with: ""},
     "-o,--out": {base: `import ${topology}`, writes: "imported.yaml"},
     "--gpu": {base: `import ${topology}`, with: "--gpu h200", refusedIn: `import ${config}`, refused: "--gpu h200"},
+    "--step": {base: `import ${profile}`, with: "--step 1", refusedIn: `import ${config}`, refused: "--step 1"},
+    "-g,--gpus,--ngpus": {base: `import ${profile}`, with: "--gpus 4", refusedIn: `import ${config}`, refused: "--gpus 4"},
     "--json": {base: `import ${config}`, with: "--json"},
   },
   "export": {
     "kind": {base: `export program ${pair}`, refused: "twice"},
     "name": {base: `export program ${pair}`, refused: "twice"},
-    "--format": {base: `export program ${alone}`, refused: "--format chakra"},
+    "--format": {base: `export program ${alone}`, refused: "--format chakra", refusedToo: "--format onnx"},
     "-o,--out": {base: `export program ${alone}`, writes: "exported.xml"},
   },
   "list": {"what": {base: "list systems", against: "list gpus", with: ""}, "--json": {base: "list gpus", with: "--json"}},

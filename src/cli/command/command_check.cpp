@@ -20,6 +20,7 @@
 #include "config/study_file.h"
 #include "config/sweep_file.h"
 #include "config/validation_file.h"
+#include "config/yaml/source.h"
 #include "formats/catalog.h"
 #include "formats/import.h"
 #include "study/check.h"
@@ -59,6 +60,13 @@ sim::Result<std::string> check_other(const std::string& file, const std::string&
   return fmt::format("validation, {} figures", validation->rows.size());
 }
 
+/// Traces may be too large for what reads other files.
+bool is_trace(const std::string& file) {
+  if (!config::is_file_reference(file) && !file.ends_with(".et")) return false;
+  const auto format = formats::recognise_file(file);
+  return format && formats::is_workload_format(*format);
+}
+
 /// A foreign file as the spec that it says, or the line that is printed about what is no spec.
 sim::Result<std::variant<config::AnySpec, std::string>> import_spec(const std::string& file,
                                                                     study::PreparingCheck& validate) {
@@ -75,13 +83,17 @@ sim::Result<std::variant<config::AnySpec, std::string>> import_spec(const std::s
     return Found{fmt::format("program of {} on {} ranks, proved right", sim::name_of(own->program.collective),
                              own->program.ranks)};
   }
+  if (const auto* workload = std::get_if<study::Workload>(&imported->value)) {
+    return Found{fmt::format("workload {}, {} operations on {} ranks, which can end", workload->name,
+                             workload->graph.operations.size(), workload->graph.ranks())};
+  }
   const auto& measured = std::get<formats::Measurements>(imported->value);
   return Found{fmt::format("log of nccl-tests, {} runs", measured.runs.size())};
 }
 
 sim::Result<std::variant<config::AnySpec, std::string>> load_spec(const std::string& file,
                                                                   study::PreparingCheck& validate) {
-  if (formats::format_of(file) != formats::Format::kOurs) return import_spec(file, validate);
+  if (is_trace(file) || formats::format_of(file) != formats::Format::kOurs) return import_spec(file, validate);
   return config::load_any(file, std::ref(validate)).map([](auto&& spec) {
     return std::variant<config::AnySpec, std::string>{std::forward<decltype(spec)>(spec)};
   });
@@ -91,7 +103,7 @@ int check_files(const std::vector<std::string>& files) {
   int exit = kDone;
   for (const std::string& file : files) {
     const std::string shown = printable(file);
-    const std::string kind = config::kind_of(file);
+    const std::string kind = is_trace(file) ? "" : config::kind_of(file);
     if (kind == "program" || kind == "sweep" || kind == "study" || kind == "validation") {
       const auto what = check_other(file, kind);
       if (interrupted()) return kInterrupted;
@@ -133,7 +145,7 @@ int check_files(const std::vector<std::string>& files) {
 void add_check(CLI::App& app, int& exit) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(
-      "check", "is this file valid: a system, GPU, model, study, sweep, validation or program?");
+      "check", "is this file valid: a system, GPU, model, study, sweep, validation, program, workload or trace?");
   command->add_option("file", *files, "files, or names of presets, shipped studies and sweeps")->required();
   command->footer("Example:\n  infold check my-system.yaml");
   command->callback([files, &exit] { exit = check_files(*files); });

@@ -8,6 +8,7 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/named_output.h"
 #include "cli/options/systems.h"
 #include "cli/options/train_options.h"
 #include "cli/outcome.h"
@@ -15,8 +16,10 @@
 #include "cli/progress.h"
 #include "cli/stopwatch.h"
 #include "cli/trace_file.h"
+#include "formats/workload/workload_file.h"
 #include "report/step_report.h"
 #include "report/train_report.h"
+#include "study/step/planned_step.h"
 #include "study/step/step_run.h"
 #include "study/step/train_run.h"
 
@@ -78,6 +81,21 @@ int train_together(const TrainArguments& args, TrainSetup& setup, PageWriter& pa
   return std::max(page.wanted() ? page.write(report::step_json(report)) : kDone, trace.write());
 }
 
+/// Writes the step as a workload that 'replay' and 'export' read.
+int write_workload(const TrainArguments& args, const TrainSetup& setup) {
+  NamedOutput out({"--workload", args.workload});
+  if (!out.wanted()) return kDone;
+  auto planned = study::plan_step(setup.job);
+  if (!planned) return failure(planned.error(), setup.model.name);
+  if (const int opened = out.open(); opened != kDone) return opened;
+  return out.write(formats::workload_text(
+      {.name = setup.model.name,
+       .type = planned->gradient_bytes == 2 ? coll::DataType::kBf16 : coll::DataType::kFp32,
+       .graph = std::move(planned->graph),
+       .measured = {},
+       .sources = {fmt::format("written by infold train: {} on {} ranks", setup.model.name, setup.job.gpus)}}));
+}
+
 int train_command(const TrainArguments& args) {
   auto understood = understand(args);
   if (!understood) return failure(understood.error());
@@ -89,6 +107,7 @@ int train_command(const TrainArguments& args) {
   page.add(*setup.system);
   TraceWriter trace(args.trace, args.page.typed);
   if (const int exit = trace.open(); exit != kDone) return exit;
+  if (const int exit = write_workload(args, setup); exit != kDone) return exit;
   return setup.job.gpus == 1 ? train_alone(args, setup, page, trace)
                              : train_together(args, setup, page, trace);
 }
@@ -101,6 +120,8 @@ void add_train(CLI::App& app, const std::string& typed, int& exit, Effects& effe
   CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
   add_train_arguments(*command, *args, /*several=*/false);
   add_trace_arguments(*command, args->trace);
+  command->add_option("--workload", args->workload, "also write the step as a workload file, for 'replay' and 'export'")
+      ->check(valid_file_name);
   add_train_effects(*command, *args, effects);
   command->footer(
       "Example:\n"

@@ -88,6 +88,8 @@ std::vector<Asked> asked_of(const TrainArguments& a) {
   return all;
 }
 
+}  // namespace
+
 void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
   for (const char* name : {"--algo", "--engine", "--channels"}) {
     effects.only(
@@ -120,6 +122,13 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
                });
       },
       "with inc-pull and inc-push, which hold no SM");
+  effects.only(
+      c.get_option("--seed"), [&a] { return !a.skew.empty(); }, "without --skew, the one thing by chance");
+}
+
+namespace {
+
+void add_fold_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
   const auto folds = [&a] {
     return std::ranges::any_of(asked_of(a), [](const Asked& asked) {
       return asked.algorithm == nullptr || !asked.algorithm->in_network;
@@ -129,8 +138,6 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
   effects.only(
       c.get_option("--fold"), [&a] { return a.gpus == 0 || a.gpus > 4; },
       "on four GPUs or fewer, which are simulated as they are");
-  effects.only(
-      c.get_option("--seed"), [&a] { return !a.skew.empty(); }, "without --skew, the one thing by chance");
 }
 
 /// The options that one GPU by itself has no use for.
@@ -143,7 +150,7 @@ void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
                                     "--algo",        "--engine",       "--proto",        "--channels",
                                     "--priority",    "--without",      "--sms-reserved", "--skew",
                                     "--burst",       "--fold",         "--overlap",      "--sequential",
-                                    "--program"};
+                                    "--program",      "--workload"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);
     if (option == nullptr) continue;
@@ -159,6 +166,7 @@ void add_train_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
   add_sync_effects(c, a, effects);
   add_layout_effects(c, a, effects);
   add_collective_effects(c, a, effects);
+  add_fold_effects(c, a, effects);
   if (const CLI::Option* interval = c.get_option_no_throw("--trace-interval")) {
     effects.only(
         interval, [&a] { return !a.trace.file.empty(); }, "without --trace");

@@ -94,7 +94,8 @@ sim::Status pick_sync(const TrainArguments& a, train::SyncSpec& sync) {
   return {};
 }
 
-/// Chooses the collectives, by the rules of 'bench'.
+}  // namespace
+
 sim::Status pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   BenchArguments bench;
   bench.collective = "all_reduce";
@@ -122,6 +123,8 @@ sim::Status pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   if (options->skew > sim::Time{}) setup.job.delays = study::skewed(setup.job.gpus, options->skew, a.seed);
   return {};
 }
+
+namespace {
 
 /// Reads the users' programs, and says how many ranks they have.
 sim::Status load_programs(const TrainArguments& a, std::deque<coll::OwnProgram>& programs, int& ranks) {
@@ -157,6 +160,8 @@ sim::Status pick_recipe(const TrainArguments& a, train::Recipe& recipe) {
   return pick("optimizer", a.optimizer, recipe.optimizer);
 }
 
+}  // namespace
+
 sim::Status pick_sharing(const TrainArguments& a, gpu::CoreOptions& core) {
   auto contention = understand_contention(a.without, /*several_collectives=*/true);
   if (!contention) return sim::fail_as(std::move(contention));
@@ -165,6 +170,8 @@ sim::Status pick_sharing(const TrainArguments& a, gpu::CoreOptions& core) {
   core.collective_priority = a.priority;
   return {};
 }
+
+namespace {
 
 void add_sync_arguments(CLI::App& c, TrainArguments& a) {
   c.add_option(
@@ -217,6 +224,8 @@ void add_layout_arguments(CLI::App& c, TrainArguments& a) {
       ->capture_default_str();
 }
 
+}  // namespace
+
 void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--algo", a.algorithms,
                several ? "algorithms, with commas; auto: choose for each bucket; ring@dma: on another engine"
@@ -247,12 +256,7 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
        "packets that travel as one: auto, 1 (packet by packet), or up to this many bytes, 512 B to 32 KiB, "
        "e.g. 4KiB")
       ->capture_default_str();
-  c.add_option("--fold", a.fold,
-               "if all GPUs do the same, simulate only four of them: auto (in large steps), on or off")
-      ->capture_default_str();
 }
-
-}  // namespace
 
 void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--system", a.system, "a system's name or file")->capture_default_str();
@@ -277,6 +281,9 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   add_layout_arguments(c, a);
   add_sync_arguments(c, a);
   add_collective_arguments(c, a, several);
+  c.add_option("--fold", a.fold,
+               "if all GPUs do the same, simulate only four of them: auto (in large steps), on or off")
+      ->capture_default_str();
   if (several) {
     c.add_option("--threads", a.threads, "simulations at the same time (default: as many as cores)")
         ->check(CLI::Range(1, 1024));

@@ -71,6 +71,7 @@ struct TrainArguments : RunArguments {
   std::string burst = "auto";
   std::string fold = "auto";
   int threads = 0;
+  std::string workload;  ///< the file that the step is written to
 };
 
 /// The options as understood. It holds what the job points to, so it cannot be copied.
@@ -93,5 +94,13 @@ void add_train_arguments(CLI::App& command, TrainArguments& args, bool several);
 void add_train_effects(CLI::App& command, const TrainArguments& args, Effects& effects);
 
 sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args);
+
+// The part of the options that is about collectives, for 'replay', which has no model.
+
+void add_collective_arguments(CLI::App& command, TrainArguments& args, bool several);
+void add_collective_effects(CLI::App& command, const TrainArguments& args, Effects& effects);
+/// Chooses the collectives, by the rules of 'bench'. Requires: setup.job.gpus.
+sim::Status pick_collectives(const TrainArguments& args, TrainSetup& setup);
+sim::Status pick_sharing(const TrainArguments& args, gpu::CoreOptions& core);
 
 }  // namespace infold::cli

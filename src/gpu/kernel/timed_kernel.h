@@ -13,6 +13,7 @@ namespace infold::gpu {
 struct TimedShape {
   sim::Time time;    ///< its duration when it runs alone
   int sms = 0;       ///< 0 means all that compute may use
+  int workgroups = 0;  ///< each fills an SM; more than SMs run in waves of equal length; 0: one for each SM
   sim::Bytes bytes;  ///< bytes that it reads
   double flops = 0;
 };
@@ -39,9 +40,13 @@ class TimedKernel final : public Kernel, public sim::Handler {
   void finished(int most_resident) override { end_at(core_.events().now(), most_resident); }
   void handle(std::uint32_t index) override;
 
+  int sms() const;
+
   Core& core_;
   TimedShape shape_;
-  sim::Time asking_;  // time from the first block to the last
+  int workgroups_asked_;
+  sim::Time each_;    // how long a workgroup takes
+  sim::Time asking_;  // time from its first block to its last
   Tensor data_;
   KernelId id_ = 0;
   std::vector<Workgroup> workgroups_;

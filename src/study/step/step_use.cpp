@@ -32,6 +32,7 @@ void collect(const work::Graph& graph, const std::vector<bool>& in_compute, OpId
 
 KernelClass class_of(const work::Operation& op) {
   const auto* kernel = std::get_if<work::Kernel>(&op.what);
+  if (std::holds_alternative<work::Timed>(op.what)) return KernelClass::kTimed;
   if (kernel == nullptr) return KernelClass::kCopy;
   if (std::holds_alternative<work::MatMul>(kernel->what)) return KernelClass::kProduct;
   if (std::holds_alternative<work::Convolve>(kernel->what)) return KernelClass::kConvolution;
