@@ -104,7 +104,7 @@ class StageWriter {
   /// What a receive waits for: that compute has come to it, or with interleaving one pass earlier, as
   /// Megatron-LM does it; and that its place is free.
   std::vector<OpId> posted_after(const Chunk& chunk, int place) const {
-    const bool ahead = plan_.spec.schedule == ScheduleKind::kInterleaved && step_.request.overlap;
+    const bool ahead = plan_.spec.receives_ahead() && step_.request.overlap;
     std::vector<OpId> after;
     const std::optional<OpId>& anchor = ahead ? before_last_ : last_;
     if (anchor) after.push_back(*anchor);
