@@ -29,7 +29,10 @@ std::map<PassKind, Change> changes_of(const Plan& plan, const std::vector<PassKi
   for (const PassKind kind : order) {
     span[kind].first = at;
     if (kind == PassKind::kForward) use(plan.ends.received);
-    if (kind == PassKind::kBackward || kind == PassKind::kInputGradient) use(plan.ends.received_gradient);
+    if (kind == PassKind::kBackward || kind == PassKind::kInputGradient) {
+      use(plan.ends.received_gradient);
+      use(plan.ends.sent);
+    }
     for (const int op : pass_ops(plan, kind)) {
       for (const TensorId t : reads_of(plan.ops[static_cast<std::size_t>(op)])) use(t);
       for (const TensorId t : writes_of(plan.ops[static_cast<std::size_t>(op)])) use(t);
@@ -57,10 +60,24 @@ std::map<PassKind, Change> changes_of(const Plan& plan, const std::vector<PassKi
   return changes;
 }
 
+/// Messages that are in memory beside what the passes of their micro-batches use.
+std::int64_t messages_under_way(const std::vector<Plan>& chunks, bool ahead) {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  for (const Plan& plan : chunks) {
+    const auto bytes = [&](TensorId t) {
+      return t < 0 ? 0 : plan.tensors[static_cast<std::size_t>(t)].bytes();
+    };
+    sent = std::max(sent, bytes(plan.ends.sent_gradient));
+    received = std::max({received, bytes(plan.ends.received), bytes(plan.ends.received_gradient)});
+  }
+  return sent + (ahead ? received : 0);
+}
+
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> stage_bytes(const std::vector<Plan>& chunks,
-                                                   const std::vector<Pass>& passes) {
+                                                   const std::vector<Pass>& passes, bool ahead) {
   const auto splits = [](const Pass& p) { return p.kind == PassKind::kWeightGradient; };
   std::vector<PassKind> order = {PassKind::kForward, PassKind::kBackward};
   if (std::ranges::any_of(passes, splits))
@@ -70,7 +87,7 @@ std::vector<std::vector<std::int64_t>> stage_bytes(const std::vector<Plan>& chun
   for (const Plan& plan : chunks) changes.push_back(changes_of(plan, order));
   std::vector<std::vector<std::int64_t>> all;
   all.reserve(passes.size());
-  std::int64_t now = 0;
+  std::int64_t now = messages_under_way(chunks, ahead);
   for (const Pass& pass : passes) {
     const Change& c = changes[static_cast<std::size_t>(pass.chunk)][pass.kind];
     all.push_back(c.during);
@@ -80,7 +97,7 @@ std::vector<std::vector<std::int64_t>> stage_bytes(const std::vector<Plan>& chun
   return all;
 }
 
-MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes) {
+MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>& passes, bool ahead) {
   MemoryNeed need;
   for (const Plan& plan : chunks) {
     const MemoryNeed alone = memory_need(plan);
@@ -89,7 +106,7 @@ MemoryNeed stage_memory(const std::vector<Plan>& chunks, const std::vector<Pass>
     need.optimizer += alone.optimizer;
   }
   std::int64_t most = 0;
-  for (const std::vector<std::int64_t>& pass : stage_bytes(chunks, passes)) {
+  for (const std::vector<std::int64_t>& pass : stage_bytes(chunks, passes, ahead)) {
     for (const std::int64_t bytes : pass) most = std::max(most, bytes);
   }
   need.passing = sim::Bytes{most};

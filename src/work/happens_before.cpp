@@ -15,17 +15,26 @@ std::vector<int> who_meets(const Graph& graph, const Turn& turn) {
 }
 
 HappensBefore::HappensBefore(const Graph& graph, const std::vector<Turn>& order)
-    : operations_(graph.operations.size()),
-      words_((static_cast<std::size_t>(graph.ranks()) * operations_ + 63) / 64),
-      bits_(static_cast<std::size_t>(graph.ranks()) * operations_ * words_) {
-  std::vector<std::vector<OpId>> previous(graph.scripts.size(), std::vector<OpId>(operations_, -1));
+    : place_(graph.scripts.size(), std::vector<std::size_t>(graph.operations.size())) {
+  std::vector<std::vector<OpId>> previous(graph.scripts.size(),
+                                          std::vector<OpId>(graph.operations.size(), -1));
+  std::vector<std::size_t> count(graph.scripts.size());
   for (std::size_t script = 0; script < graph.scripts.size(); ++script) {
     for (const Stream& s : graph.scripts[script].streams) {
+      for (const OpId op : s.ops) place_[script][static_cast<std::size_t>(op)] = count[script]++;
       if (s.kind == Stream::Kind::kBeside) continue;
       for (std::size_t i = 1; i < s.ops.size(); ++i)
         previous[script][static_cast<std::size_t>(s.ops[i])] = s.ops[i - 1];
     }
   }
+  std::size_t nodes = 0;
+  for (const int script : graph.script_of) {
+    script_of_.push_back(static_cast<std::size_t>(script));
+    first_.push_back(nodes);
+    nodes += count[script_of_.back()];
+  }
+  words_ = (nodes + 63) / 64;
+  bits_.resize(nodes * words_);
   for (std::size_t i = 0; i < order.size();) {
     const std::size_t end = i + who_meets(graph, order[i]).size();
     for (std::size_t a = i; a < end; ++a) {

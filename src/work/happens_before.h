@@ -14,11 +14,13 @@ std::vector<int> who_meets(const Graph& graph, const Turn& turn);
 
 class HappensBefore {
  public:
-  /// `order` is that of order_of(graph). Memory and time grow with the square of ranks times operations.
+  /// `order` is that of order_of(graph). Memory and time grow with the square of what all ranks run.
   HappensBefore(const Graph& graph, const std::vector<Turn>& order);
 
+  /// Requires: the rank runs the operation.
   std::size_t node(const Turn& t) const {
-    return static_cast<std::size_t>(t.rank) * operations_ + static_cast<std::size_t>(t.op);
+    const auto rank = static_cast<std::size_t>(t.rank);
+    return first_[rank] + place_[script_of_[rank]][static_cast<std::size_t>(t.op)];
   }
   bool operator()(std::size_t first, std::size_t then) const {
     return ((bits_[then * words_ + first / 64] >> (first % 64)) & 1) != 0;
@@ -30,8 +32,11 @@ class HappensBefore {
   /// Notes that all that is before either operation is before both.
   void join(std::size_t a, std::size_t b);
 
-  std::size_t operations_;
-  std::size_t words_;
+  // Only what a rank runs has a node: scripts share the list of operations.
+  std::vector<std::size_t> script_of_;           // by rank
+  std::vector<std::size_t> first_;               // by rank: its first node
+  std::vector<std::vector<std::size_t>> place_;  // by script and operation: which of the rank's nodes it is
+  std::size_t words_ = 0;
   std::vector<std::uint64_t> bits_;
 };
 

@@ -140,6 +140,9 @@ class SymbolicStep {
   /// Follows one operation of a rank, or of all ranks that meet in it.
   void meet(std::span<const Turn> turns) {
     const Operation& o = graph_[turns.front().op];
+    for (const Turn& t : turns) {
+      if (!means_the_same(o, graph_[t.op])) complain(t, "meets " + label(graph_, turns.front().op));
+    }
     if (std::holds_alternative<Gather>(o.what)) {
       reduce(turns, {});
     } else if (const auto* c = std::get_if<Collective>(&o.what)) {
@@ -156,6 +159,13 @@ class SymbolicStep {
     for (const Turn& t : turns) {
       for (const int p : graph_[t.op].frees) take(t, place(t.rank, p, Where::kGathered), p);
     }
+  }
+
+  /// Ranks of several scripts have operations of their own for what they do together.
+  static bool means_the_same(const Operation& a, const Operation& b) {
+    const bool message = std::holds_alternative<Transfer>(a.what);
+    return a.pass == b.pass && std::ranges::is_permutation(a.gradients, b.gradients) &&
+           std::ranges::is_permutation(a.weights, b.weights) && (!message || buffer_of(a) == buffer_of(b));
   }
 
   TensorId tensor_of(const Turn& t, bool output) const {

@@ -28,16 +28,21 @@ struct StepRules {
   /// Passing tensors in which kernels leave a part of a sum, and which are reduced in place before others
   /// read them.
   std::vector<TensorId> partial = {};
-  /// Tensors that communication leaves on every rank in the end, though no kernel reads them.
-  std::vector<TensorId> results = {};
+  /// Tensors that communication leaves on every rank of a script in the end, though no kernel reads them.
+  struct Result {
+    TensorId tensor = 0;
+    int script = 0;
+  };
+  std::vector<Result> results = {};
 };
 
 /// Checks a step and refuses it for the first thing that is wrong. A step that is not refused is proved so:
 /// - every rank updates its shard of every parameter once, from the sum of its replicas' gradients in all
 ///   passes, and every rank that keeps whole weights has the new ones in the end;
 /// - every weight that a kernel reads is there, gathered and not freed, and not updated yet;
-/// - every activation that a kernel reads or a rank sends was made or received before; what communication
-///   brings is read;
+/// - every activation that a kernel reads or a rank sends was made or received before, for the same
+///   micro-batch; what communication brings is read;
+/// - ranks that meet mean the same: the same message, gradients and weights;
 /// - nothing is read or written while another may write it, whatever the timing.
 /// Requires: check(graph).
 sim::Status check_step(const Graph& graph, const StepRules& rules);

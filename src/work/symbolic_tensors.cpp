@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "work/communications.h"
 
 namespace infold::work {
@@ -12,8 +14,8 @@ SymbolicTensors::SymbolicTensors(const Graph& graph, const StepRules& rules, con
       before_(before),
       given_known_(rules.given.has_value()),
       partial_(rules.partial.begin(), rules.partial.end()),
-      results_(rules.results.begin(), rules.results.end()),
       written_(graph.scripts.size()) {
+  for (const auto& r : rules.results) results_[r.tensor] = r.script;
   if (given_known_) given_.insert(rules.given->begin(), rules.given->end());
   for (std::size_t script = 0; script < graph.scripts.size(); ++script) {
     for (const Stream& s : graph.scripts[script].streams) {
@@ -43,6 +45,10 @@ std::string SymbolicTensors::read(const Turn& t, TensorId id, bool reduces_in_pl
     return there ? std::string() : fmt::format("reads tensor {} before it is written", id);
   }
   use.unread = false;
+  use.readers.push_back(before_.node(t));
+  const Operation& o = graph_[t.op];
+  if (o.pass != use.pass && !results_.contains(id))
+    return fmt::format("reads tensor {} of pass {} in pass {}", id, use.pass, o.pass);
   if (use.writer != before_.node(t) && !before_(use.writer, before_.node(t)))
     return fmt::format("reads tensor {} while it may still be written", id);
   if (reduces_in_place && use.brought) return fmt::format("reduces tensor {} once more", id);
@@ -52,15 +58,33 @@ std::string SymbolicTensors::read(const Turn& t, TensorId id, bool reduces_in_pl
 }
 
 std::string SymbolicTensors::write(const Turn& t, TensorId id, bool keeps_sum) {
+  const auto use = uses_.find({t.rank, id});
+  if (results_.contains(id) && use != uses_.end() && use->second.written && !use->second.brought)
+    return fmt::format("writes tensor {}, which was never reduced", id);
+  return replace(t, id, keeps_sum);
+}
+
+std::string SymbolicTensors::replace(const Turn& t, TensorId id, bool keeps_sum) {
   if (!followed(id)) return {};
   Use& use = uses_[{t.rank, id}];
-  const bool lost = use.brought && use.unread;
-  use = {.writer = before_.node(t), .written = true, .unread = true, .reduced = keeps_sum && use.reduced};
-  return lost ? fmt::format("writes tensor {}, which was received and never read", id) : std::string();
+  const std::size_t here = before_.node(t);
+  const auto earlier = [&](std::size_t other) { return other == here || before_(other, here); };
+  std::string wrong;
+  if (use.brought && use.unread && !results_.contains(id))
+    wrong = fmt::format("writes tensor {}, which was received and never read", id);
+  if ((use.written && !earlier(use.writer)) || !std::ranges::all_of(use.readers, earlier))
+    wrong = fmt::format("writes tensor {} while others may still use it", id);
+  use = {.writer = here,
+         .readers = {},
+         .pass = graph_[t.op].pass,
+         .written = true,
+         .unread = true,
+         .reduced = keeps_sum && use.reduced};
+  return wrong;
 }
 
 std::string SymbolicTensors::bring(const Turn& t, TensorId id) {
-  std::string wrong = write(t, id);
+  std::string wrong = replace(t, id, false);
   if (!followed(id)) return wrong;
   Use& use = uses_[{t.rank, id}];
   use.brought = use.reduced = true;
@@ -72,8 +96,9 @@ std::string SymbolicTensors::left_over() const {
     if (use.brought && use.unread && !results_.contains(where.second))
       return fmt::format("rank {} receives tensor {}, and nothing reads it", where.first, where.second);
   }
-  for (const TensorId id : results_) {
+  for (const auto& [id, script] : results_) {
     for (int r = 0; r < graph_.ranks(); ++r) {
+      if (graph_.script_of[static_cast<std::size_t>(r)] != script) continue;
       const auto use = uses_.find({r, id});
       if (use == uses_.end() || !use->second.brought)
         return fmt::format("rank {} ends without tensor {} of all ranks", r, id);

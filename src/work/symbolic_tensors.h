@@ -28,6 +28,8 @@ class SymbolicTensors {
  private:
   struct Use {
     std::size_t writer = 0;
+    std::vector<std::size_t> readers = {};
+    int pass = 0;  ///< whose content it is
     bool written = false;
     bool brought = false;  ///< communication wrote it
     bool unread = false;
@@ -37,6 +39,7 @@ class SymbolicTensors {
     return graph_.tensors[static_cast<std::size_t>(id)].role == TensorSpec::Role::kPassing ||
            results_.contains(id);
   }
+  std::string replace(const Turn& t, TensorId id, bool keeps_sum);
   /// Whether anything the rank runs writes it.
   bool is_written(int rank, TensorId id) const;
 
@@ -45,7 +48,7 @@ class SymbolicTensors {
   bool given_known_;
   std::set<TensorId> given_;
   std::set<TensorId> partial_;
-  std::set<TensorId> results_;
+  std::map<TensorId, int> results_;  // and the script that has it
   std::vector<std::set<TensorId>> written_;  // by script: what any operation writes
   std::map<std::pair<int, TensorId>, Use> uses_;
 };

@@ -33,6 +33,7 @@ class UnsharedRun {
   }
 
   bool done() const { return beside_ && beside_->done() && alone_->done(); }
+  const work::Runtime& runtime() const { return *beside_; }
   /// How long an operation of compute took on a rank of the machine. Requires: done().
   sim::Time beside(int rank, work::OpId op) const { return took(*beside_, rank, op); }
   sim::Time alone(work::OpId op) const { return took(*alone_, 0, op); }

@@ -1,7 +1,9 @@
 // Steps with shards on machines: they end, and where nothing is shared no kernel is slower than alone.
 #include "model_help.h"
+#include "support/live_memory.h"
 #include "support/unshared_run.h"
 #include "train/strategy/sharding.h"
+#include "train/strategy/step_memory.h"
 #include "train/strategy/strategies.h"
 
 namespace infold::train {
@@ -38,6 +40,18 @@ TEST_P(ShardingRun, EndsAndNothingThatSharesNothingIsSlower) {
   for (work::OpId op = 0; op < static_cast<work::OpId>(plan_.ops.size()); ++op) {
     for (int rank = 0; rank < infold::help::UnsharedRun::kRanks; ++rank)
       EXPECT_LE(run.beside(rank, op), run.alone(op)) << op;
+  }
+}
+
+TEST_P(ShardingRun, ActivationsAreNeverAboveWhatIsReported) {
+  const infold::help::UnsharedRun run(graph_);
+  ASSERT_TRUE(run.done());
+  const StepRequest request{.plan = plan_, .layout = layout_, .sync = sync_};
+  const MemoryNeed need = memory_need(request, write_step(request));
+  for (int rank = 0; rank < infold::help::UnsharedRun::kRanks; ++rank) {
+    const infold::help::LiveMemory live(run.runtime(), rank);
+    EXPECT_GT(live.most(), 0);
+    EXPECT_LE(live.most(), (need.passing + need.gathered).count());
   }
 }
 

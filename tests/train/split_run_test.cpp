@@ -1,8 +1,10 @@
 // Steps of ranks that share a model, on machines: they end, ranks do the same, and what shares nothing is not
 // slowed down.
 #include "model_help.h"
+#include "support/live_memory.h"
 #include "support/unshared_run.h"
 #include "train/strategy/pass_writer.h"
+#include "train/strategy/step_memory.h"
 
 namespace infold::train {
 namespace {
@@ -87,6 +89,20 @@ TEST_P(SplitRun, EndsAndNothingThatSharesNothingIsSlower) {
       EXPECT_EQ(run.beside(rank, op), run.alone(op)) << op;
   }
   EXPECT_GT(kernels, 100);
+}
+
+TEST_P(SplitRun, ActivationsAreNeverAboveWhatIsReported) {
+  const infold::help::UnsharedRun run(graph_);
+  ASSERT_TRUE(run.done());
+  StepGraph step;
+  step.graph = graph_;
+  const MemoryNeed need =
+      memory_need(StepRequest{.plan = plan_, .layout = GetParam().layout, .sync = {}}, step);
+  for (int rank = 0; rank < infold::help::UnsharedRun::kRanks; ++rank) {
+    const infold::help::LiveMemory live(run.runtime(), rank);
+    EXPECT_GT(live.most(), 0);
+    EXPECT_LE(live.most(), need.passing.count());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SplitRun, testing::ValuesIn(kCases));

@@ -14,6 +14,9 @@ struct PipelineSpec {
   int micro_batches = 1;
   int virtual_stages = 1;
 
+  /// Whether a message is received one pass before it is used, as Megatron-LM's overlap of sends does.
+  bool receives_ahead() const { return schedule == ScheduleKind::kInterleaved; }
+
   template <class V>
   void visit(V& v) {
     v.field("schedule", schedule, "in which order a stage works on its micro-batches");

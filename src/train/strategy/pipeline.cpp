@@ -40,11 +40,13 @@ class StageWriter {
     OpId backward = 0;              // a marker, as is the other
     std::optional<OpId> step = {};  // where weights are gathered in the end
   };
-  Ended run(std::vector<PassOps>& passes_out) {
+  Ended run(PipelineStep& out) {
+    for (const Chunk& c : chunks_)
+      out.first_tensors[static_cast<std::size_t>(c.part)] = c.writer->tensor(TensorId{0});
     const auto& passes = plan_.schedule[static_cast<std::size_t>(stage_)];
     const std::vector<int> places = places_of(passes);
     for (std::size_t i = 0; i < passes.size(); ++i) {
-      if (auto written = write(passes[i], places[i])) passes_out.push_back(*written);
+      if (auto written = write(passes[i], places[i])) out.passes.push_back(*written);
     }
     work::Stream& compute = stream(0);
     const OpId ended = step_.graph.add(
@@ -102,7 +104,7 @@ class StageWriter {
   /// What a receive waits for: that compute has come to it, or with interleaving one pass earlier, as
   /// Megatron-LM does it; and that its place is free.
   std::vector<OpId> posted_after(const Chunk& chunk, int place) const {
-    const bool ahead = plan_.spec.schedule == ScheduleKind::kInterleaved && step_.request.overlap;
+    const bool ahead = plan_.spec.receives_ahead() && step_.request.overlap;
     std::vector<OpId> after;
     const std::optional<OpId>& anchor = ahead ? before_last_ : last_;
     if (anchor) after.push_back(*anchor);
@@ -154,6 +156,8 @@ class StageWriter {
       const OpId id = chunk.writer->add(op, place);
       chunk.writer->put(id);
       mark_gradients(chunk, pass, op, id);
+      mark_weights(chunk, op, id);
+      step_.graph[id].pass = pass.micro_batch;
       const Op& what = chunk.plan->ops[static_cast<std::size_t>(op)];
       if (gives && std::ranges::count(writes_of(what), gives->second) > 0) giver = id;
       const bool computes = what.kernel() != nullptr;
@@ -188,6 +192,13 @@ class StageWriter {
       step_.graph[id].gradients.push_back(model_parameter(chunk, r.parameter));
       if (is_last_micro_batch(pass)) gradients_.ready(chunk.part, r.parameter, id);
     }
+  }
+
+  void mark_weights(const Chunk& chunk, int op, OpId id) {
+    const Op& what = chunk.plan->ops[static_cast<std::size_t>(op)];
+    if (what.kernel() == nullptr || what.operation < 0 || chunk.plan->operation_parameters.empty()) return;
+    for (const ParameterId p : chunk.plan->operation_parameters[static_cast<std::size_t>(what.operation)])
+      step_.graph[id].weights.push_back(model_parameter(chunk, p));
   }
 
   /// What tensor-parallel ranks hold in part is summed before the update, when all else has been reduced.
@@ -233,8 +244,9 @@ PipelineStep write_pipeline(const PipelineRequest& request) {
                    .axes = AxisStreams(step.graph, request.layout),
                    .links = StageLinks(step.graph, request.layout),
                    .shared = SharedParameters(step.graph, request.plan.parts, request.layout)};
+  step.first_tensors.resize(request.plan.parts.size());
   for (int stage = 0; stage < request.layout.pp; ++stage) {
-    const auto ended = StageWriter(shared, stage).run(step.passes);
+    const auto ended = StageWriter(shared, stage).run(step);
     step.backward_ended.push_back(ended.backward);
     if (ended.step) step.step_ended.push_back(*ended.step);
   }

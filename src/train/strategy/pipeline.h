@@ -59,6 +59,7 @@ struct PipelineStep {
   std::vector<work::OpId> backward_ended;  ///< by stage: a marker
   std::vector<work::OpId> step_ended;  ///< the same, behind the gathering of weights; empty if there is none
   std::vector<PassOps> passes;         ///< stage by stage, in the order of the schedule
+  std::vector<work::TensorId> first_tensors;  ///< by part: the graph's tensor for its plan's first
 };
 
 /// Gradients are added up over micro-batches, and then reduced over replicas bucket by bucket, beside the

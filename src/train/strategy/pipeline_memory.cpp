@@ -32,7 +32,7 @@ std::vector<std::pair<work::OpId, int>> kernels_of(const PipelinePlan& plan, con
 
 MemoryCurve memory_curve(const PipelinePlan& plan, const PipelineStep& step, int stage) {
   const std::vector<Pass>& passes = plan.schedule[static_cast<std::size_t>(stage)];
-  const auto bytes = stage_bytes(plan.plans_of(stage), passes);
+  const auto bytes = stage_bytes(plan.plans_of(stage), passes, plan.spec.receives_ahead());
   MemoryCurve curve;
   for (const PassOps& written : step.passes) {
     if (written.stage != stage) continue;

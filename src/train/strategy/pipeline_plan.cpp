@@ -74,7 +74,8 @@ sim::Result<PipelinePlan> plan_pipeline(const Graph& model, Recipe recipe, const
 }
 
 MemoryNeed memory_need(const PipelinePlan& plan, int stage) {
-  return stage_memory(plan.plans_of(stage), plan.schedule[static_cast<std::size_t>(stage)]);
+  return stage_memory(plan.plans_of(stage), plan.schedule[static_cast<std::size_t>(stage)],
+                      plan.spec.receives_ahead());
 }
 
 }  // namespace infold::train

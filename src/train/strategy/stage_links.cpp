@@ -47,7 +47,8 @@ work::OpId StageLinks::add(int stage, const Message& m, work::BufferId buffer,
                     {.what = work::Transfer{.communicator = c, .buffer = buffer, .from = forward ? 0 : 1},
                      .name = fmt::format("{} of micro-batch {} from part {}",
                                          forward ? "activations" : "gradient", m.micro_batch, m.part),
-                     .after = std::move(after)});
+                     .after = std::move(after),
+                     .pass = m.micro_batch});
 }
 
 work::OpId StageLinks::send(int stage, const Message& m, std::vector<work::OpId> after) {

@@ -25,6 +25,13 @@ class MemoryWalk {
     for (work::OpId op = 0; op < static_cast<work::OpId>(graph.operations.size()); ++op) {
       for (const work::OpId before : graph[op].after) waiting_[before].push_back(op);
     }
+    for (const work::Stream& s : graph.scripts.front().streams) {
+      if (s.kind != work::Stream::Kind::kCommunication) continue;
+      for (std::size_t i = 1; i < s.ops.size(); ++i) {
+        previous_[s.ops[i]] = s.ops[i - 1];
+        next_[s.ops[i - 1]] = s.ops[i];
+      }
+    }
   }
 
   MemoryNeed run() {
@@ -65,6 +72,7 @@ class MemoryWalk {
  private:
   /// Counts what is there during the whole step.
   MemoryNeed kept() const {
+    if (plan_.recipe.sharding == Sharding::kNone) return memory_need(plan_);
     const Recipe& recipe = plan_.recipe;
     MemoryNeed need;
     for (std::size_t p = 0; p < plan_.parameter_elements.size(); ++p) {
@@ -104,8 +112,25 @@ class MemoryWalk {
       first = std::min(first, position(w) >= 0 ? position(w) : ended_by(w));
     return first;
   }
+  /// The same of an exchange, which has ended when a later one of its communicator has.
+  int exchanged_by(work::OpId op) const {
+    int first = ended_by(op);
+    for (auto next = next_.find(op); next != next_.end(); next = next_.find(next->second))
+      first = std::min(first, ended_by(next->second));
+    return first;
+  }
+  /// The operation of compute beside which an exchange may begin: the first one behind all that it waits for.
+  int begins_at(work::OpId op) {
+    if (const auto known = begins_.find(op); known != begins_.end()) return known->second;
+    int first = 0;
+    for (const work::OpId before : graph_[op].after)
+      first = std::max(first, position(before) >= 0 ? position(before) + 1 : begins_at(before));
+    if (const auto p = previous_.find(op); p != previous_.end()) first = std::max(first, begins_at(p->second));
+    return begins_[op] = first;
+  }
 
-  /// An op of the plan that is not in the stream of compute counts as being where the op before it is.
+  /// Exchanges of the plan run beside compute: what they write is there from when they may begin, and what
+  /// they read until they have ended for certain.
   void add_passing() {
     std::vector<int> first(plan_.tensors.size(), -1);
     std::vector<int> last(plan_.tensors.size(), -1);
@@ -113,11 +138,14 @@ class MemoryWalk {
     for (int i = 0; i < static_cast<int>(plan_.ops.size()); ++i) {
       if (position(i) >= 0) at = position(i);
       const Op& op = plan_.ops[static_cast<std::size_t>(i)];
+      const bool exchanges = op.communication() != nullptr;
+      const int from = exchanges ? begins_at(i) : at;
+      const int until = exchanges ? std::max(from, exchanged_by(i) - 1) : at;
       for (const auto& ids : {reads_of(op), writes_of(op)}) {
         for (const TensorId t : ids) {
           const auto n = static_cast<std::size_t>(t);
-          if (first[n] < 0) first[n] = at;
-          last[n] = std::max(last[n], at);
+          first[n] = first[n] < 0 ? from : std::min(first[n], from);
+          last[n] = std::max(last[n], until);
         }
       }
     }
@@ -215,20 +243,29 @@ class MemoryWalk {
   std::vector<int> position_;  // in the stream of compute; -1: elsewhere
   int end_ = 0;
   std::map<work::OpId, std::vector<work::OpId>> waiting_;  // the operations that wait for one
-  std::vector<int> first_use_;                             // by tensor
+  std::map<work::OpId, work::OpId> previous_;              // of communication: the one before in its stream
+  std::map<work::OpId, work::OpId> next_;
+  std::map<work::OpId, int> begins_;
+  std::vector<int> first_use_;  // by tensor
   std::vector<std::int64_t> passing_;                      // changes by position
   std::vector<std::int64_t> gathered_;
 };
 
+/// Whether something that is not in the stream of compute takes memory.
+bool runs_beside(const Plan& plan) {
+  const auto exchanges = [](const Op& op) { return op.communication() != nullptr; };
+  return plan.recipe.sharding != Sharding::kNone || std::ranges::any_of(plan.ops, exchanges);
+}
+
 }  // namespace
 
 MemoryNeed memory_need(const StepRequest& request, const StepGraph& step) {
-  if (request.plan.recipe.sharding == Sharding::kNone) return memory_need(request.plan);
+  if (!runs_beside(request.plan)) return memory_need(request.plan);
   return MemoryWalk(request, step.graph).run();
 }
 
 MemoryCurve memory_curve(const StepRequest& request, const StepGraph& step) {
-  if (request.plan.recipe.sharding == Sharding::kNone) return memory_curve(request.plan);
+  if (!runs_beside(request.plan)) return memory_curve(request.plan);
   return MemoryWalk(request, step.graph).curve();
 }
 

@@ -7,6 +7,24 @@
 
 namespace infold::train {
 
+ExchangedTensors exchanged_tensors(const Plan& plan) {
+  ExchangedTensors tensors;
+  std::vector<bool> written(plan.tensors.size());
+  std::set<TensorId> unread;
+  for (const Op& op : plan.ops) {
+    for (const TensorId t : reads_of(op)) unread.erase(t);
+    for (const TensorId t : reads_of(op)) {
+      if (!written[static_cast<std::size_t>(t)]) tensors.given.push_back(t);
+    }
+    for (const TensorId t : writes_of(op)) written[static_cast<std::size_t>(t)] = true;
+    const Communicate* c = op.communication();
+    if (c != nullptr) unread.insert(c->out);
+    if (c != nullptr && c->in == c->out && coll::reduces(c->what)) tensors.partial.push_back(c->in);
+  }
+  tensors.results.assign(unread.begin(), unread.end());
+  return tensors;
+}
+
 work::StepRules rules_of(const StepRequest& request) {
   const Plan& plan = request.plan;
   const Sharding sharding = sharding_of(request.sync.kind);
@@ -21,22 +39,11 @@ work::StepRules rules_of(const StepRequest& request) {
       rule.shards = shard_groups(request.sync, request.layout, axis).shards;
     rules.parameters.push_back(std::move(rule));
   }
-  std::vector<bool> written(plan.tensors.size());
-  std::vector<TensorId> given;
-  std::set<TensorId> unread;
-  for (const Op& op : plan.ops) {
-    for (const TensorId t : reads_of(op)) unread.erase(t);
-    for (const TensorId t : reads_of(op)) {
-      if (!written[static_cast<std::size_t>(t)]) given.push_back(t);
-    }
-    for (const TensorId t : writes_of(op)) written[static_cast<std::size_t>(t)] = true;
-    const Communicate* c = op.communication();
-    if (c != nullptr) unread.insert(c->out);
-    if (c != nullptr && c->in == c->out && coll::reduces(c->what)) rules.partial.push_back(c->in);
-  }
-  rules.results.assign(unread.begin(), unread.end());
+  ExchangedTensors tensors = exchanged_tensors(plan);
+  rules.partial = std::move(tensors.partial);
+  for (const TensorId t : tensors.results) rules.results.push_back({.tensor = t});
   // The passes before the last have tensors of their own.
-  if (rules.passes == 1) rules.given = std::move(given);
+  if (rules.passes == 1) rules.given = std::move(tensors.given);
   return rules;
 }
 
