@@ -262,6 +262,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   add_layout_arguments(c, a);
   add_sync_arguments(c, a);
   add_collective_arguments(c, a, several);
+  add_fidelity_arguments(c, a.fidelity);
   if (several) {
     c.add_option("--threads", a.threads, "simulations at the same time (default: as many as cores)")
         ->check(CLI::Range(1, 1024));
@@ -297,6 +298,7 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
   job.gpus = args.gpus > 0 ? args.gpus : ranks > 0 ? ranks : gpus;
   if (auto e = pick_layout(args, job); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_fidelity(args.fidelity, job); !e) return sim::fail_as(std::move(e));
   for (const study::Method& method : setup->methods) {
     if (job.gpus == 1) break;
     auto built = study::check_built(*setup->system, method, args.what_if.inc());
