@@ -14,7 +14,7 @@ namespace {
 /// Behind so many bytes, in sizes of L2, a tensor is taken to be gone.
 constexpr std::int64_t kGone = 2;
 /// At most so many kernels before one are its surroundings, and warm the caches for a window.
-constexpr std::size_t kMostBefore = 4;
+constexpr std::size_t kMostBefore = 8;
 constexpr std::size_t kMostWarming = 24;
 
 }  // namespace

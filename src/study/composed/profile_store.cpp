@@ -27,7 +27,7 @@ constexpr std::uintmax_t kLargest = ProfileStore::kMostBytesPerPart / 2;
 std::vector<std::uint64_t> words_of(const Sampled& s) {
   std::vector<std::uint64_t> words = {s.kernels.size(), s.pace.size()};
   const auto add = [&](double v) { words.push_back(std::bit_cast<std::uint64_t>(v)); };
-  for (const double v : {s.first, s.next, s.events, s.packet_hops}) add(v);
+  for (const double v : {s.first, s.next, s.sent, s.events, s.packet_hops}) add(v);
   for (const double v : s.kernels) add(v);
   for (const double v : s.pace) add(v);
   return words;
@@ -64,12 +64,16 @@ std::optional<Sampled> read_profile(const std::string& key, const std::string& t
     words.push_back(word);
     at = next + 1;
   }
-  constexpr std::size_t kFixed = 6;
+  constexpr std::size_t kFixed = 7;
   if (words.size() < kFixed + 1 || words[0] > words.size() || words[1] > words.size() ||
       words.size() != kFixed + words[0] + words[1] + 1 || words.back() != check_of(words, words.size() - 1))
     return std::nullopt;
   const auto number = [&](std::size_t i) { return std::bit_cast<double>(words[i]); };
-  Sampled s{.first = number(2), .next = number(3), .events = number(4), .packet_hops = number(5)};
+  Sampled s{.first = number(2),
+            .next = number(3),
+            .sent = number(4),
+            .events = number(5),
+            .packet_hops = number(6)};
   for (std::size_t i = 0; i < words[0]; ++i) s.kernels.push_back(number(kFixed + i));
   for (std::size_t i = 0; i < words[1]; ++i) s.pace.push_back(number(kFixed + words[0] + i));
   return s;

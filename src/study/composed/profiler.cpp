@@ -20,8 +20,13 @@ using work::OpId;
 
 /// A pair that meets for a smaller part of the step does not matter.
 constexpr double kLeastMeeting = 1e-5;
-/// Alone, a partner is repeated so often: the first begins on idle GPUs, the others follow at once.
+/// Alone, a partner is repeated so often: the first begins on idle GPUs, the others follow at once. For what
+/// moves much that is the same.
 constexpr int kRepeatsAlone = 3;
+constexpr sim::Bytes kMuch = sim::Bytes::mib(4);
+/// Of a communication with more bytes only so many are simulated: its time is on the line through this size and
+/// half of it.
+constexpr sim::Bytes kMostSimulated = sim::Bytes::mib(16);
 /// A pair of partners is looked at for so many repetitions of the longer one, and at most these of a short one.
 constexpr int kRepeatsTogether = 3;
 constexpr int kMostTogether = 128;
@@ -32,7 +37,8 @@ bool communicates(const work::Operation& op) {
   return std::holds_alternative<work::Collective>(op.what) || std::holds_alternative<work::Transfer>(op.what);
 }
 
-int order_of_magnitude(sim::Bytes bytes) {
+int order_of_magnitude(sim::Bytes all) {
+  const sim::Bytes bytes = sim::min(all, kMostSimulated);
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes.count())));
 }
 
@@ -100,7 +106,6 @@ Profiler::Profiler(const work::Graph& graph, const StepPrograms& programs, Sampl
       }
     }
   }
-  find_partners();
 }
 
 Partner Profiler::partner_of(int rank, OpId op) const {
@@ -120,8 +125,20 @@ Partner Profiler::partner_of(int rank, OpId op) const {
   return p;
 }
 
+/// Makes a communication one of fewer bytes, by the same algorithm and protocol.
+sim::Status Profiler::shorten(Partner& partner, sim::Bytes to) const {
+  if (partner.bytes <= to) return {};
+  const auto even = static_cast<std::int64_t>(partner.members.size()) * 256;
+  const sim::Bytes bytes{std::max<std::int64_t>(to.count() / even, 1) * even};
+  auto program = programs_.resized(partner.op, partner.bytes, partner.members, bytes);
+  if (!program) return sim::fail_as(std::move(program));
+  partner.program = *std::move(program);
+  partner.bytes = bytes;
+  return {};
+}
+
 /// Communication of one collective, program and group is of one kind with all that has about as many bytes.
-void Profiler::find_partners() {
+sim::Status Profiler::find_partners() {
   std::map<std::string, PartnerId> known;
   for (const work::Script& script : graph_.scripts) {
     for (const work::Stream& stream : script.streams) {
@@ -148,12 +165,24 @@ void Profiler::find_partners() {
         const auto [at, is_new] = known.try_emplace(key.text(), static_cast<PartnerId>(partners_.size()));
         if (is_new) partners_.push_back({.partner = partner_of(rank_of_[i], op), .op = op});
         profiles_.partner[i] = at->second;
+        if (!copies) {
+          const work::BufferId b = work::buffer_of(o);
+          partners_[static_cast<std::size_t>(at->second)]
+              .sizes[graph_.buffers[static_cast<std::size_t>(b)].bytes.count()]
+              .push_back(op);
+        }
       }
     }
   }
+  for (Kind& kind : partners_) {
+    if (!kind.partner.communicates()) continue;
+    if (auto ok = shorten(kind.partner, kMostSimulated); !ok) return ok;
+  }
+  return {};
 }
 
 sim::Status Profiler::learn_alone() {
+  if (auto ok = find_partners(); !ok) return ok;
   if (auto ok = learn_kernels(); !ok) return ok;
   return learn_partners();
 }
@@ -178,42 +207,54 @@ sim::Status Profiler::learn_kernels() {
   return {};
 }
 
-/// Of a kind with many sizes, the smallest and the largest are simulated, and the others lie on their line.
+/// Of a kind with many sizes two are simulated, and the others lie on their line: the smallest and the largest,
+/// or what kMostSimulated says.
 sim::Status Profiler::learn_partners() {
-  std::vector<std::map<std::int64_t, std::vector<OpId>>> sizes(partners_.size());
-  for (OpId op = 0; op < static_cast<OpId>(graph_.operations.size()); ++op) {
-    const PartnerId p = profiles_.partner[static_cast<std::size_t>(op)];
-    if (p < 0 || !communicates(graph_[op])) continue;
-    const work::BufferId b = work::buffer_of(graph_[op]);
-    sizes[static_cast<std::size_t>(p)][graph_.buffers[static_cast<std::size_t>(b)].bytes.count()].push_back(op);
-  }
   std::vector<Sample> samples;
   const auto add = [&](Partner p) {
-    samples.push_back({.partner = std::move(p), .repeats = kRepeatsAlone});
+    const int repeats = p.bytes > kMuch ? 1 : kRepeatsAlone;
+    samples.push_back({.partner = std::move(p), .repeats = repeats});
     return samples.size() - 1;
   };
-  std::vector<std::vector<std::size_t>> at(partners_.size());  // its own, smallest, largest
-  for (std::size_t p = 0; p < partners_.size(); ++p) {
-    at[p].push_back(add(partners_[p].partner));
-    if (sizes[p].empty()) continue;
-    for (const OpId op : {sizes[p].begin()->second.front(), sizes[p].rbegin()->second.front()})
-      at[p].push_back(add(partner_of(rank_of_[static_cast<std::size_t>(op)], op)));
+  struct Line {
+    std::size_t own = 0;
+    std::size_t first = 0;   // samples of two sizes
+    std::size_t second = 0;
+  };
+  std::vector<Line> lines(partners_.size());
+  for (std::size_t k = 0; k < partners_.size(); ++k) {
+    const Kind& kind = partners_[k];
+    lines[k].own = lines[k].first = lines[k].second = add(kind.partner);
+    if (kind.sizes.empty()) continue;
+    if (kind.sizes.rbegin()->first > kMostSimulated.count()) {
+      Partner half = partner_of(rank_of_[static_cast<std::size_t>(kind.op)], kind.op);
+      if (auto ok = shorten(half, kMostSimulated / 2); !ok) return ok;
+      lines[k].first = add(std::move(half));
+      continue;
+    }
+    const auto of = [&](const std::vector<OpId>& ops) {
+      return partner_of(rank_of_[static_cast<std::size_t>(ops.front())], ops.front());
+    };
+    lines[k].first = add(of(kind.sizes.begin()->second));
+    lines[k].second = add(of(kind.sizes.rbegin()->second));
   }
   auto sampled = sampler_.take(samples);
   if (!sampled) return sim::fail_as(std::move(sampled));
-  for (std::size_t p = 0; p < partners_.size(); ++p) {
-    partners_[p].next = (*sampled)[at[p].front()].next;
-    if (sizes[p].empty()) continue;
-    const Sampled& least = (*sampled)[at[p][1]];
-    const Sampled& most = (*sampled)[at[p][2]];
-    const auto from = static_cast<double>(sizes[p].begin()->first);
-    const double range = static_cast<double>(sizes[p].rbegin()->first) - from;
-    for (const auto& [bytes, ops] : sizes[p]) {
+  for (std::size_t k = 0; k < partners_.size(); ++k) {
+    Kind& kind = partners_[k];
+    const Sampled& own = (*sampled)[lines[k].own];
+    kind.next = own.next;
+    kind.pace = (kind.partner.communicates() ? own.sent : 1.0) / std::max(own.next, 1.0);
+    const Sampled& low = (*sampled)[lines[k].first];
+    const Sampled& high = (*sampled)[lines[k].second];
+    const auto from = static_cast<double>(samples[lines[k].first].partner->bytes.count());
+    const double range = static_cast<double>(samples[lines[k].second].partner->bytes.count()) - from;
+    for (const auto& [bytes, ops] : kind.sizes) {
       const double share = range > 0 ? (static_cast<double>(bytes) - from) / range : 0;
       for (const OpId op : ops) {
         profiles_.communications[static_cast<std::size_t>(op)] = {
-            .first = least.first + (most.first - least.first) * share,
-            .next = least.next + (most.next - least.next) * share};
+            .first = low.first + (high.first - low.first) * share,
+            .next = low.next + (high.next - low.next) * share};
       }
     }
   }
@@ -262,14 +303,14 @@ sim::Result<bool> Profiler::learn_beside(const std::set<std::pair<int, PartnerId
   if (!beside) return sim::fail_as(std::move(beside));
   for (std::size_t w = 0; w < windows.size(); ++w) {
     const auto& [partner, window] = windows[w];
-    const double next = partners_[static_cast<std::size_t>(partner)].next;
+    const double pace_alone = partners_[static_cast<std::size_t>(partner)].pace;
     for (std::size_t i = 0; i < window.ops.size(); ++i) {
       if (!window.wanted[i]) continue;
       const double alone_takes = (*by_themselves)[w].kernels[i];
       const double pace = (*beside)[w].pace[i];
       Pair& pair = profiles_.beside[{window.kinds[i], partner}];
       if (alone_takes > 0) pair.kernel = (*beside)[w].kernels[i] / alone_takes;
-      if (pace > 0) pair.partner = 1 / (next * pace);
+      if (pace > 0) pair.partner = pace_alone / pace;
     }
   }
   return !pairs.empty();

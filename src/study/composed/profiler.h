@@ -50,14 +50,17 @@ class Profiler {
   const Profiles& profiles() const { return profiles_; }
 
  private:
-  /// A kind of communication or copy: the first of it stands for all.
+  /// A kind of communication or copy: one stands for all.
   struct Kind {
     Partner partner = {};
     double next = 0;  ///< of the one that stands for all
+    double pace = 0;  ///< the same: bytes per picosecond, or copies, when one follows the other
     work::OpId op = 0;
+    std::map<std::int64_t, std::vector<work::OpId>> sizes = {};  ///< of communication: operations by bytes
   };
-  void find_partners();
+  sim::Status find_partners();
   Partner partner_of(int rank, work::OpId op) const;
+  sim::Status shorten(Partner& partner, sim::Bytes to) const;
   sim::Status learn_kernels();
   sim::Status learn_partners();
   sim::Result<bool> learn_beside(const std::set<std::pair<int, PartnerId>>& pairs);

@@ -83,6 +83,18 @@ std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int 
   return ops;
 }
 
+/// A kernel that fills the cache with what it writes, which the partner waits for.
+work::OpId add_fill(work::Graph& g, sim::Bytes cache) {
+  constexpr std::int64_t kCols = 1024;
+  constexpr int kElement = 2;
+  const work::TensorId tensor =
+      g.add(work::TensorSpec{.rows = cache.count() / (kCols * kElement), .cols = kCols, .element_bytes = kElement});
+  work::Streaming fill;
+  fill.passes.push_back({.reads = {}, .writes = {tensor}, .ops_per_element = 0});
+  g.scripts.front().streams.push_back({.name = "compute"});
+  return g.add(g.scripts.front().streams.back(), {.what = work::Kernel{.what = fill}});
+}
+
 /// The GPUs of a sample: those of its communication, or one.
 std::vector<int> gpus_of(const Sample& sample) {
   std::vector<int> gpus;
@@ -135,6 +147,16 @@ void add(ContentKey& key, const Partner& p) {
   }
 }
 
+/// Where switches reduce, longer bursts than usual are near enough for a profile: they cost a quarter. Not where
+/// adders are hardly faster than links.
+sim::Bytes burst_of(const Scene& scene, const Sample& sample) {
+  constexpr sim::Bytes kReduced = sim::Bytes::kib(16);
+  if (scene.burst == sim::Bytes{} || !sample.partner || !sample.partner->program.in_network()) return scene.burst;
+  const gpu::MachinePlan& plan = scene.system->plan();
+  if (plan.spec().inc.alu_rate < net::fastest_link(plan.blueprint()) * 2) return scene.burst;
+  return sim::max(scene.burst, kReduced);
+}
+
 /// A sample under way.
 class Run {
  public:
@@ -144,15 +166,19 @@ class Run {
     for (work::OpId op = 0; op < static_cast<work::OpId>(sample.window.operations.size()); ++op)
       window_.push_back(op);
     const sim::Bytes cache = scene.system->machine.gpu.l2.capacity;
+    if (window_.empty()) filled_ = add_fill(graph_, cache);
     if (sample.partner) repeated_ = add_partner(graph_, *sample.partner, sample.repeats, cache);
     if (sample.beside) other_ = add_partner(graph_, *sample.beside, sample.beside_repeats, cache);
+    for (const auto* ops : {&repeated_, &other_}) {
+      if (filled_ && !ops->empty()) graph_[ops->front()].after = {*filled_};
+    }
     graph_.scripts.emplace_back();
     graph_.script_of.assign(static_cast<std::size_t>(gpus_.back() + 1), 1);
     for (const int g : gpus_) graph_.script_of[static_cast<std::size_t>(g)] = 0;
     const auto in_network = [](const std::optional<Partner>& p) { return p && p->program.in_network(); };
     machine_ = std::make_unique<gpu::Machine>(
         scene.system->plan(),
-        gpu::MachineOptions{.burst = scene.burst,
+        gpu::MachineOptions{.burst = burst_of(scene, sample),
                             .functional = false,
                             .in_network = in_network(sample.partner) || in_network(sample.beside),
                             .core = scene.core,
@@ -214,15 +240,22 @@ class Run {
     return sum / count;
   }
 
+  double start_of(work::OpId op) const {
+    double last = 0;
+    for (const int g : gpus_) {
+      if (is_there(g, op)) last = std::max(last, static_cast<double>(runtime_->times(g, op).start.count_ps()));
+    }
+    return last;
+  }
+
   void read(const Meter* meter) {
     const auto gap = static_cast<double>(machine_->spec().gpu.launch_gap.count_ps());
     double before = 0;
-    const double per_repeat = meter != nullptr ? bytes_per_repeat(*meter) : 0;
     for (const work::OpId op : window_) {
       const double end = end_of(op);
       result_.kernels.push_back(std::max(0.0, end - before - gap));
       if (sample_.partner) {
-        const double done = meter != nullptr ? (meter->at(end) - meter->at(before)) / per_repeat
+        const double done = meter != nullptr ? meter->at(end) - meter->at(before)
                                              : repeats_until(end) - repeats_until(before);
         result_.pace.push_back(end > before ? done / (end - before) : 0);
       }
@@ -233,22 +266,18 @@ class Run {
       if (std::ranges::all_of(gpus_, [&](int g) { return !is_there(g, op) || runtime_->times(g, op).over(); }))
         ends.push_back(end_of(op));
     }
-    if (!ends.empty()) result_.first = ends.front();
+    if (!ends.empty()) result_.first = ends.front() - start_of(repeated_.front());
     result_.next = ends.size() > 1 ? (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1)
                                    : result_.first;
+    if (window_.empty() && !sample_.beside) {
+      for (const int g : gpus_)
+        result_.sent += static_cast<double>(machine_->network().payload_sent(static_cast<net::NodeId>(g)));
+      result_.sent /= static_cast<double>(ends.size());
+    }
     result_.events = static_cast<double>(machine_->events().handled());
     result_.packet_hops = static_cast<double>(machine_->network().packet_hops());
   }
 
-  /// What the GPUs send for one repetition, all together.
-  double bytes_per_repeat(const Meter& meter) const {
-    std::size_t last = 0;
-    while (last + 1 < repeated_.size() && std::ranges::all_of(gpus_, [&](int g) {
-             return runtime_->times(g, repeated_[last + 1]).over();
-           }))
-      ++last;
-    return meter.at(end_of(repeated_[last])) / static_cast<double>(last + 1);
-  }
   /// Repetitions that had ended by then, with a part of the one under way.
   double repeats_until(double at) const {
     double count = 0;
@@ -269,6 +298,7 @@ class Run {
   std::vector<work::OpId> window_;
   std::vector<work::OpId> repeated_;
   std::vector<work::OpId> other_;
+  std::optional<work::OpId> filled_;
   std::unique_ptr<gpu::Machine> machine_;
   std::unique_ptr<work::Runtime> runtime_;
   Sampled result_;

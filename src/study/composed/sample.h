@@ -43,15 +43,17 @@ struct Partner {
 struct Sampled {
   /// By kernel of the window: from the end of the kernel before to its end, without the gap of a launch.
   std::vector<double> kernels = {};
-  /// By kernel: how fast the partner went meanwhile, in repetitions per picosecond.
+  /// By kernel: how fast the partner went meanwhile, per picosecond: bytes that all its GPUs sent, or copies.
   std::vector<double> pace = {};
   double first = 0;  ///< a repetition of the partner that begins on idle GPUs
   double next = 0;   ///< one that follows another at once
+  double sent = 0;   ///< bytes that all GPUs send for a repetition, without kernels
   double events = 0;
   double packet_hops = 0;
 };
 
-/// An excerpt's kernels (excerpt.h), a partner, or both. With a second partner and no kernels, `next` is of
+/// An excerpt's kernels (excerpt.h), a partner, or both. A partner alone finds L2 full of what others wrote, as
+/// in the middle of a step. With a second partner and no kernels, `next` is of
 /// the first beside the second.
 struct Sample {
   work::Graph window = {};
