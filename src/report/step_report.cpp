@@ -213,6 +213,10 @@ std::string step_text(const StepReport& report) {
     text += bucket_lines(r);
   }
   text += hypothetical_text(l, std::span(&l.method, 1));
+  if (r.fidelity == study::Fidelity::kComposed) {
+    text +=
+        "  fidelity: composed: each distinct kernel, collective and pair of them in detail, the step put together\n";
+  }
   text +=
       fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
                                        ? std::string("packet by packet")
@@ -271,6 +275,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                  {"comm_sms", r.sms},
                  {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
                  {"burst_bytes", r.burst.count()},
+                 {"fidelity", sim::name_of(r.fidelity)},
                  {"gpus_simulated", r.simulated},
                  {"last_pass_ms",
                   {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},

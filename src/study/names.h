@@ -20,6 +20,18 @@ constexpr std::span<const sim::Named<Fold>> names_of(Fold) {
   return kFoldNames;
 }
 
+/// How closely a training step is simulated: a ladder, the finest level first.
+enum class Fidelity : std::uint8_t { kPacket, kBurst, kComposed };
+inline constexpr std::array kFidelityNames = {
+    sim::Named{Fidelity::kPacket, "packet", "every packet by itself"},
+    sim::Named{Fidelity::kBurst, "burst", "packets of one flow travel together"},
+    sim::Named{Fidelity::kComposed, "composed",
+               "each distinct kernel, communication and pair of them in detail; the step is put together"},
+};
+constexpr std::span<const sim::Named<Fidelity>> names_of(Fidelity) {
+  return kFidelityNames;
+}
+
 enum class KernelClass : std::uint8_t { kProduct, kConvolution, kAttention, kStreaming, kTimed, kCopy };
 inline constexpr std::array kKernelClassNames = {
     sim::Named{KernelClass::kProduct, "product", "matrix products"},

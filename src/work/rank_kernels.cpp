@@ -46,7 +46,7 @@ void RankKernels::make(OpId op) {
 void RankKernels::place(BufferId buffer, std::uint64_t input, std::uint64_t output) {
   const auto i = static_cast<std::size_t>(buffer);
   if (places_.size() <= i) places_.resize(i + 1);
-  places_[i] = {input, output};
+  places_[i] = Place{input, output};
 }
 
 void RankKernels::add(const Kernel& k) {
@@ -55,7 +55,7 @@ void RankKernels::add(const Kernel& k) {
 
 void RankKernels::add(const Copy& c) {
   const gpu::Tensor whole = tensor(c.tensor);
-  const Place& place = places_[static_cast<std::size_t>(c.buffer)];
+  const Place& place = place_of(c.buffer);
   const gpu::Tensor there =
       c.element_bytes == 0 ? whole : gpu::Tensor(0, whole.rows(), whole.cols(), c.element_bytes);
   std::vector<gpu::Tensor> part = part_of(c.back ? place.output : place.input, c.offset, there);
@@ -65,6 +65,16 @@ void RankKernels::add(const Copy& c) {
   kernels_.add(
       gpu::StreamShape{.passes = {std::move(pass)},
                        .actor = c.for_communication ? gpu::Actor::kCollective : gpu::Actor::kCompute});
+}
+
+/// A buffer that no communication of this graph uses gets memory of its own.
+const RankKernels::Place& RankKernels::place_of(BufferId buffer) {
+  const auto i = static_cast<std::size_t>(buffer);
+  if (places_.size() <= i || !places_[i]) {
+    const std::uint64_t memory = core_.addresses().buffer(graph_.buffers[i].bytes);
+    place(buffer, memory, memory);
+  }
+  return *places_[i];
 }
 
 gpu::Tensor RankKernels::tensor(TensorId id) {

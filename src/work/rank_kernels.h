@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "gpu/kernel/kernel_list.h"
@@ -63,6 +64,7 @@ class RankKernels {
     return static_cast<std::size_t>(op) < spans_.size() && span(op).first < span(op).end;
   }
   gpu::Tensor tensor(TensorId id);
+  const Place& place_of(BufferId buffer);
   gpu::Tensor filter(TensorId id, const gpu::Conv& conv);
 
   gpu::Core& core_;
@@ -70,7 +72,7 @@ class RankKernels {
   gpu::KernelList kernels_;
   std::vector<gpu::Tensor> tensors_;
   std::map<TensorId, gpu::Tensor> padded_filters_;
-  std::vector<Place> places_;  // by buffer
+  std::vector<std::optional<Place>> places_;  // by buffer
   std::vector<Span> spans_;    // by operation
 };
 

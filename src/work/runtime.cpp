@@ -197,16 +197,6 @@ sim::Time Runtime::all_there(int rank, OpId op) const {
   return last;
 }
 
-std::vector<OpId> Runtime::communications(int rank) const {
-  std::vector<OpId> all;
-  for (OpId op = 0; op < static_cast<OpId>(graph_.operations.size()); ++op) {
-    const Operation& o = graph_[op];
-    if (communicator_of(o) >= 0 && !std::holds_alternative<Gather>(o.what) && stream_of(rank, op) >= 0)
-      all.push_back(op);
-  }
-  return all;
-}
-
 bool Runtime::done() const {
   for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) {
     const auto& streams = graph_.script(r).streams;

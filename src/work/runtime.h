@@ -19,6 +19,7 @@
 #include "work/gatherer.h"
 #include "work/graph.h"
 #include "work/rank_kernels.h"
+#include "work/timeline.h"
 
 namespace infold::work {
 
@@ -33,7 +34,7 @@ struct RuntimeOptions {
   bool undisturbed = false;
 };
 
-class Runtime final : public sim::Handler {
+class Runtime final : public Timeline, public sim::Handler {
  public:
   /// Rank r is GPU r of the machine, which must outlive it. Requires: check(graph).
   Runtime(Graph graph, gpu::Machine& machine, RuntimeOptions options);
@@ -41,7 +42,7 @@ class Runtime final : public sim::Handler {
   Runtime(Graph graph, gpu::Core& core, RuntimeOptions options);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  ~Runtime() = default;
+  ~Runtime() override = default;
 
   /// Sets where the steps of collectives are recorded. Requires: start() has not been called.
   void record(sim::TraceRecorder* trace);
@@ -52,24 +53,11 @@ class Runtime final : public sim::Handler {
   /// What every unfinished stream waits for, and what the machine waits for.
   std::vector<std::string> who_waits() const;
 
-  /// The graph, with the operations that were added as it ran.
-  const Graph& graph() const { return graph_; }
-  struct Times {
-    sim::Time ready = sim::Time::never();  ///< all that it waited for besides its stream had ended
-    sim::Time start =
-        sim::Time::never();  ///< the stream came to it; from here it waits for SMs and other ranks
-    sim::Time end = sim::Time::never();
-    bool over() const { return end != sim::Time::never(); }
-  };
-  /// Requires: it has run, or nothing was to run.
-  Times times(int rank, OpId op) const;
-  /// When the last member of a communication had come to it. Requires: it has run.
-  sim::Time all_there(int rank, OpId op) const;
-  /// Whether its kernels have run.
-  bool ran(int rank, OpId op) const { return kernels_for(rank, op).ran(op); }
-  /// All collectives and transfers, in the order of the list.
-  std::vector<OpId> communications(int rank) const;
-  const coll::Program& program(int rank, OpId op) const { return communications_->program(rank, op); }
+  const Graph& graph() const override { return graph_; }
+  Times times(int rank, OpId op) const override;
+  sim::Time all_there(int rank, OpId op) const override;
+  bool ran(int rank, OpId op) const override { return kernels_for(rank, op).ran(op); }
+  const coll::Program& program(int rank, OpId op) const override { return communications_->program(rank, op); }
   const RankKernels& kernels(int rank) const { return at(rank).kernels; }
   /// The core that has done a rank's compute so far: its own, or that of one in step with it.
   const gpu::Core& computes_for(int rank) const { return at(in_step_ ? 0 : rank).kernels.core(); }

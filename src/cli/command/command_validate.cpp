@@ -16,7 +16,9 @@
 #include "cli/progress.h"
 #include "config/validation_file.h"
 #include "config/yaml/suggest.h"
+#include "report/campaign/ladder_report.h"
 #include "report/campaign/validation_report.h"
+#include "study/ladder.h"
 #include "study/validation_run.h"
 
 namespace infold::cli {
@@ -31,6 +33,7 @@ struct ValidateArguments {
   bool markdown = false;
   bool strict = false;
   bool sensitivity = false;
+  bool ladder = false;
   PageArguments page;
 };
 
@@ -56,7 +59,39 @@ std::string text_of(const ValidateArguments& args, const study::Validation& vali
                          : report::validation_text(report);
 }
 
+/// Compares levels of fidelity.
+int climb(const ValidateArguments& args) {
+  std::vector<study::LadderCase> cases;
+  for (const study::LadderCase& c : study::ladder_cases()) {
+    const auto named = [&](const std::string& id) { return c.id.starts_with(id); };
+    if (args.only.empty() || std::ranges::any_of(args.only, named)) cases.push_back(c);
+  }
+  if (cases.empty()) {
+    const std::vector<study::LadderCase> all = study::ladder_cases();
+    std::vector<std::string_view> known;
+    for (const study::LadderCase& c : all) known.push_back(c.id);
+    return bad_input(fmt::format("no step has an id that begins with '{}'{}", args.only.front(),
+                                 config::did_you_mean(args.only.front(), known)));
+  }
+  Progress progress;
+  const auto rows = study::run(
+      study::LadderJob{
+          .cases = std::move(cases), .threads = args.jobs, .run = run_child, .read = report::number_at},
+      [&](const std::string& command, double share) {
+        progress.show(command, share);
+        return !interrupted();
+      });
+  progress.clear();
+  if (!rows) return failure(rows.error());
+  print(args.json ? report::ladder_json(*rows) : report::ladder_text(*rows));
+  const auto ran = [](const study::LadderRow& r) { return r.failed.empty(); };
+  const bool good = args.strict ? std::ranges::all_of(*rows, &study::LadderRow::within)
+                                : std::ranges::all_of(*rows, ran);
+  return good ? kDone : kFailed;
+}
+
 int validate(const ValidateArguments& args) {
+  if (args.ladder) return climb(args);
   auto loaded = args.file.empty() ? config::built_in_validation() : config::load_validation(args.file);
   if (!loaded) return failure(loaded.error());
   study::Validation& validation = *loaded;
@@ -98,7 +133,7 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
   args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("validate", "compare with published measurements, each with its source");
-  command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
+  auto* file = command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
   command->add_option("--only", args->only, "figures whose id is this or begins with it");
   command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one per core)")
       ->check(CLI::Range(1, 256));
@@ -110,7 +145,14 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
       "change each calibrated constant by -10 % and +10 %, or a policy to another, and show "
       "which figures move");
   sensitivity->excludes(markdown);
-  add_page_argument(*command, args->page)->excludes(sensitivity);
+  auto* page = add_page_argument(*command, args->page)->excludes(sensitivity);
+  command
+      ->add_flag("--ladder", args->ladder,
+                 "compare training steps at --fidelity composed with the same in bursts on every GPU")
+      ->excludes(markdown)
+      ->excludes(sensitivity)
+      ->excludes(page)
+      ->excludes(file);
   command->add_flag("--strict", args->strict, "exit code 1 unless every figure is within what is accepted");
   command->footer(
       "Examples:\n  infold validate --only h100-ring\n  infold validate my-machine.yaml --strict");

@@ -150,7 +150,7 @@ void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
                                     "--algo",        "--engine",       "--proto",        "--channels",
                                     "--priority",    "--without",      "--sms-reserved", "--skew",
                                     "--burst",       "--fold",         "--overlap",      "--sequential",
-                                    "--program",      "--workload"};
+                                    "--program",      "--workload",       "--fidelity",     "--budget",     "--no-cache"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);
     if (option == nullptr) continue;
@@ -167,6 +167,7 @@ void add_train_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
   add_layout_effects(c, a, effects);
   add_collective_effects(c, a, effects);
   add_fold_effects(c, a, effects);
+  add_fidelity_effects(c, a.fidelity, effects);
   if (const CLI::Option* interval = c.get_option_no_throw("--trace-interval")) {
     effects.only(
         interval, [&a] { return !a.trace.file.empty(); }, "without --trace");

@@ -284,6 +284,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--fold", a.fold,
                "if all GPUs do the same, simulate only four of them: auto (in large steps), on or off")
       ->capture_default_str();
+  add_fidelity_arguments(c, a.fidelity);
   if (several) {
     c.add_option("--threads", a.threads, "simulations at the same time (default: as many as cores)")
         ->check(CLI::Range(1, 1024));
@@ -320,6 +321,7 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) 
   if (auto e = pick_layout(args, job); !e) return sim::fail_as(std::move(e));
   if (auto e = check_gradients(args, job); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_collectives(args, *setup); !e) return sim::fail_as(std::move(e));
+  if (auto e = pick_fidelity(args.fidelity, job); !e) return sim::fail_as(std::move(e));
   for (const study::Method& method : setup->methods) {
     if (job.gpus == 1) break;
     auto built = study::check_built(*setup->system, method, args.what_if.inc());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/fidelity_options.h"
 #include "cli/options/run_arguments.h"
 #include "report/step_report.h"
 #include "sim/result.h"
@@ -70,6 +71,7 @@ struct TrainArguments : RunArguments {
   std::uint64_t seed = 1;
   std::string burst = "auto";
   std::string fold = "auto";
+  FidelityArguments fidelity;
   int threads = 0;
   std::string workload;  ///< the file that the step is written to
 };

@@ -9,8 +9,10 @@ namespace infold::coll {
 
 int burst_of(const ExecutorContext& context, sim::Bytes packet) {
   constexpr sim::Bytes kMost = 512_B;  // longer ones would be too coarse for ALUs and home ports
+  constexpr int kShare = 8;            // but a machine whose bursts are very long is asked for coarse ones
   const gpu::MachineSpec& spec = context.machine.spec();
-  const sim::Bytes most = sim::min(context.machine.options().burst, kMost);
+  const sim::Bytes asked = context.machine.options().burst;
+  const sim::Bytes most = sim::min(asked, sim::max(kMost, asked / kShare));
   std::int64_t entries = spec.inc.table_bytes.count() / spec.inc.payload.count();
   if (spec.inc.table_entries > 0) entries = std::min<std::int64_t>(entries, spec.inc.table_entries);
   const net::Blueprint& fabric = context.machine.blueprint();

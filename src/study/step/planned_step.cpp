@@ -14,6 +14,7 @@
 #include "train/strategy/step_memory.h"
 #include "train/strategy/strategies.h"
 #include "work/check.h"
+#include "work/communications.h"
 
 namespace infold::study {
 

@@ -12,7 +12,7 @@
 #include "study/step/planned_step.h"
 #include "train/memory_curve.h"
 #include "train/schedule/schedule.h"
-#include "work/runtime.h"
+#include "work/timeline.h"
 
 namespace infold::study {
 
@@ -64,9 +64,9 @@ struct StepHistory {
 };
 
 /// Requires: the step has run. `rank` is the one whose compute and communication are told of.
-StepHistory step_history(const work::Runtime& runtime, const PlannedStep& step, int rank, bool all);
+StepHistory step_history(const work::Timeline& timeline, const PlannedStep& step, int rank, bool all);
 /// Requires: the same, of a rank whose kernels these are.
-MemoryOverTime memory_over_time(const work::Runtime& runtime, const train::MemoryCurve& curve,
+MemoryOverTime memory_over_time(const work::Timeline& timeline, const train::MemoryCurve& curve,
                                 const train::MemoryNeed& need, int rank);
 /// No more levels than that: of those that come together, the one with most is kept.
 MemoryOverTime thinned(const MemoryOverTime& memory, std::size_t most);

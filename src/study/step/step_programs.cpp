@@ -155,6 +155,18 @@ const StepPrograms::Entry& StepPrograms::at(const work::Graph& graph, int rank, 
             work::group_of(graph, work::communicator_of(graph[op]), rank));
 }
 
+sim::Result<coll::Program> StepPrograms::resized(const work::Operation& op, sim::Bytes bytes,
+                                                 const std::vector<int>& members, sim::Bytes to) const {
+  const Key key = key_of(op, bytes, members);
+  CollectiveJob job = job_for(key);
+  job.bytes = to;
+  job.algorithm = entries_.at(key)->choice.algorithm;
+  job.protocol = entries_.at(key)->choice.protocol;
+  auto prepared = study::prepare(job);
+  if (!prepared) return sim::fail_as(std::move(prepared));
+  return prepared->program();
+}
+
 bool StepPrograms::fold(int ranks) {
   std::vector<int> first(static_cast<std::size_t>(ranks));
   std::iota(first.begin(), first.end(), 0);

@@ -8,9 +8,11 @@
 
 #include "gpu/machine.h"
 #include "sim/check.h"
+#include "study/composed/composed_run.h"
 #include "study/step/fitting_layouts.h"
 #include "study/step/planned_step.h"
 #include "study/step/step_programs.h"
+#include "study/step/step_reading.h"
 #include "study/step/step_trace.h"
 #include "study/step/step_use.h"
 #include "study/step/train_run.h"
@@ -58,13 +60,6 @@ double share_of(gpu::Machine& machine, const StepTimes& alone, sim::Bytes to_sen
   return (std::min(computed, 1.0) + std::min(moved, 1.0)) / 2;
 }
 
-/// If SMs are not shared, reserving some has no meaning.
-gpu::CoreOptions options_of(const StepJob& job) {
-  gpu::CoreOptions core = job.core;
-  if (!core.contention.sm) core.reserved_sms = 0;
-  return core;
-}
-
 /// Where links are not shared every communicator has a network of its own.
 int networks_of(const StepJob& job, const work::Graph& graph) {
   return job.core.contention.link ? 1 : std::max(1, static_cast<int>(std::ssize(graph.communicators)));
@@ -78,6 +73,24 @@ std::int64_t packet_hops_of(const StepJob& job, sim::Bytes bytes) {
 
 /// Up to this many packets over links every GPU is simulated: in bursts, some ten seconds.
 constexpr std::int64_t kManyPacketHops = 1'000'000'000;
+
+/// About how many packets over links are simulated in a second of one core: by themselves, in bursts, and in
+/// bursts that switches reduce. Only `--fidelity auto` asks, and it must not depend on the computer.
+constexpr double kPacketsPerSecond = 8e6;
+constexpr double kBurstedPerSecond = 40e6;
+constexpr double kReducedPerSecond = 6e6;
+
+/// The level of a step whose links carry so many packets.
+Fidelity level_of(const StepJob& job, std::int64_t packet_hops) {
+  if (job.fidelity.level) return *job.fidelity.level;
+  const auto hops = static_cast<double>(packet_hops);
+  if (job.fidelity.budget_s > 0) {
+    if (hops / kPacketsPerSecond <= job.fidelity.budget_s) return Fidelity::kPacket;
+    const double rate = in_network(job.method) ? kReducedPerSecond : kBurstedPerSecond;
+    return hops / rate <= job.fidelity.budget_s ? Fidelity::kBurst : Fidelity::kComposed;
+  }
+  return job.burst.for_hops(packet_hops) == sim::Bytes{} ? Fidelity::kPacket : Fidelity::kBurst;
+}
 
 /// How many of n GPUs represent all: the smallest divisor of n that is not so small that the last of them to
 /// be ready comes much earlier than the last of all would. (With two it comes 5 % earlier on gpt2-xl, with
@@ -152,93 +165,14 @@ sim::Status check_options(const StepJob& job) {
   return train::check_recipe(job.system->machine.gpu, *job.graph, job.recipe);
 }
 
-sim::Time overlap_of(sim::Time a, sim::Time b, sim::Time c, sim::Time d) {
-  const sim::Time begin = sim::max(a, c);
-  const sim::Time end = sim::min(b, d);
-  return end > begin ? end - begin : sim::Time{};
-}
-
-/// Every communication of gradients of the first rank's script.
-std::vector<BucketResult> read_buckets(const work::Runtime& runtime, const StepPrograms& programs,
-                                       int element_bytes) {
-  std::vector<BucketResult> buckets;
-  for (const work::OpId op : runtime.communications(0)) {
-    if (runtime.graph()[op].gradients.empty()) continue;
-    const sim::Bytes bytes = runtime.program(0, op).bytes;
-    BucketResult r{.bytes = bytes,
-                   .elements = bytes.count() / element_bytes,
-                   .choice = programs.at(runtime.graph(), 0, op).choice,
-                   .ready = {},
-                   .start = {},
-                   .end = {}};
-    for (int g = 0; g < runtime.graph().ranks(); ++g) {
-      if (runtime.graph().script_of[static_cast<std::size_t>(g)] != runtime.graph().script_of.front())
-        continue;
-      const work::Runtime::Times t = runtime.times(g, op);
-      r.ready = sim::max(r.ready, t.ready);
-      r.start = sim::max(r.start, t.start);
-      r.end = sim::max(r.end, t.end);
-    }
-    buckets.push_back(r);
-  }
-  return buckets;
-}
-
-void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime& runtime,
-                const StepPrograms& programs, const gpu::Machine& machine,
-                const std::vector<AloneResult>& alone, int folded, StepResult& r) {
-  int slowest = 0;
-  StepTimes times = step_times(runtime, step, 0);
-  sim::Time backward_ended;
-  sim::Time optimizer_began;
-  for (int g = 0; g < job.gpus; ++g) {
-    const StepTimes t = step_times(runtime, step, g);
-    backward_ended = sim::max(backward_ended, t.backward_ended);
-    optimizer_began = sim::max(optimizer_began, t.optimizer_began);
-    r.end = sim::max(r.end, t.optimizer_ended);
-    if (!step.step_ended.empty()) {
-      const auto script = static_cast<std::size_t>(step.graph.script_of[static_cast<std::size_t>(g)]);
-      r.end = sim::max(r.end, runtime.times(g, step.step_ended[script]).end);
-    }
-    if (step.pass_ended)
-      r.pass = sim::max(r.pass.value_or(sim::Time{}), runtime.times(g, *step.pass_ended).end);
-    if (t.backward() <= times.backward()) continue;
-    slowest = g;
-    times = t;
-  }
-  r.alone = alone[static_cast<std::size_t>(step.graph.script_of[static_cast<std::size_t>(slowest)])];
-  r.forward = times.forward();
-  r.backward = times.backward();
-  r.optimizer = times.optimizer();
-  if (step.pipeline) {  // stages end at different times: of one of them, phases do not overlap
-    backward_ended = times.backward_ended;
-    optimizer_began = times.optimizer_began;
-  }
-  const sim::Time launch = job.system->machine.gpu.launch_gap;
-  r.exposed = sim::max(optimizer_began - backward_ended, launch) - launch;
-  for (const work::OpId op : runtime.communications(slowest)) {
-    const work::Runtime::Times t = runtime.times(slowest, op);
-    r.communicating += t.end - t.start;
-    r.communicating_in_backward += overlap_of(t.start, t.end, times.backward_began, times.backward_ended);
-    r.sms = std::max(r.sms, runtime.program(slowest, op).sms());
-  }
-  r.together = together(runtime, slowest);
-  const Waits waits = waits_of(runtime, slowest, step.phases, r.end);
-  r.waited = waits.exposed();
-  r.copied = copy_time(runtime, slowest, r.alone.kernels, times, launch);
-  r.communication = communication_use(runtime, programs, slowest, waits);
-  for (CommunicationUse& c : r.communication) c.ranks *= folded;
-  r.kernels = kernel_use(runtime, slowest, r.alone.kernels);
-  r.history = step_history(runtime, step, slowest, job.trace.has_value());
-  sim::Time bubbles;
-  for (int g = 0; g < job.gpus; ++g) bubbles += waits_of(runtime, g, step.phases, r.end).stages;
-  r.bubble = bubbles / job.gpus;
-  const gpu::Gpu& gpu = machine.gpu(slowest);
-  r.traffic = gpu.memory().traffic();
-  r.sm_time = gpu.sm_time();
-}
-
 }  // namespace
+
+// If SMs are not shared, reserving some has no meaning.
+gpu::CoreOptions core_options(const StepJob& job) {
+  gpu::CoreOptions core = job.core;
+  if (!core.contention.sm) core.reserved_sms = 0;
+  return core;
+}
 
 double StepResult::slowdown_beside() const {
   const double more = backward.in_s() - alone.times.backward().in_s();
@@ -281,7 +215,14 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
 
   const sim::Bytes all = ring_bytes(step.graph);
   const std::int64_t packet_hops = packet_hops_of(job, all);
-  result.burst = job.burst.for_hops(packet_hops);
+  const Fidelity level = level_of(job, packet_hops);
+  result.burst = level == Fidelity::kPacket ? sim::Bytes{} : job.burst.for_hops(packet_hops);
+  if (level == Fidelity::kComposed) {
+    if (auto ok = composed::check(job, step); !ok) return sim::fail_as(std::move(ok));
+    return composed::run(job, step, programs, std::move(result), keep_going);
+  }
+  if (level == Fidelity::kBurst && job.fidelity.level) result.burst = sim::max(result.burst, kAutoBurst);
+  result.fidelity = result.burst == sim::Bytes{} ? Fidelity::kPacket : Fidelity::kBurst;
   StepJob simulated = job;
   if (may_fold(job, step.graph, packet_hops, result.burst) && programs.fold(stand_ins(job.gpus))) {
     simulated.gpus = stand_ins(job.gpus);
@@ -305,7 +246,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   gpu::Machine machine(job.system->plan(), {.burst = result.burst,
                                             .functional = false,
                                             .in_network = in_network(job.method),
-                                            .core = options_of(job),
+                                            .core = core_options(job),
                                             .networks = networks_of(job, step.graph)});
   work::Runtime runtime(step.graph, machine,
                         {.programs = program_of,
@@ -323,7 +264,10 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   if (!runtime.done()) return sim::deadlock(runtime.who_waits());
   if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
-  read_times(simulated, step, runtime, programs, machine, alone, job.gpus / simulated.gpus, result);
+  const int slowest =
+      read_times(simulated, step, runtime, programs, alone, job.gpus / simulated.gpus, result);
+  result.traffic = machine.gpu(slowest).memory().traffic();
+  result.sm_time = machine.gpu(slowest).sm_time();
   result.buckets = read_buckets(runtime, programs, step.gradient_bytes);
   for (const AloneResult& a : alone) result.events += a.events;
   result.events += machine.events().handled() - (trace ? trace->events() : 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,17 @@
 
 namespace infold::study {
 
+namespace composed {
+class ProfileStore;
+}
+
+/// How closely a step is to be simulated. Without a level, what `StepJob::burst` says.
+struct FidelityChoice {
+  std::optional<Fidelity> level = {};
+  /// The finest level that takes about so many seconds at most, by estimate; else composed. 0: `level` says.
+  double budget_s = 0;
+};
+
 struct StepJob {
   SystemPtr system;
   train::Layout layout{.dp = 0};  ///< of `gpus` ranks; dp 0 means as many as the others leave
@@ -43,6 +55,9 @@ struct StepJob {
   bool overlap = true;                     ///< if false, nothing is reduced before backward has ended
   gpu::CoreOptions core{};                 ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
+  FidelityChoice fidelity = {};
+  /// Where composed steps keep their profiles. Null: each step makes its own.
+  std::shared_ptr<composed::ProfileStore> profiles = {};
   std::vector<sim::Time> delays = {};  ///< how late each GPU begins the step; if empty, none is late
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the
   /// same without it.
@@ -90,9 +105,11 @@ struct StepResult {
   /// the passes before only compute, like the one alone.
   std::optional<sim::Time> pass;
   train::MemoryNeed memory;
-  gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU
+  gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU; as the next, the links and their bytes not known of a
+                                        ///< composed step
   gpu::PerActor<sim::Time> sm_time;     ///< the same
   sim::Bytes burst;                     ///< 0 means packet by packet
+  Fidelity fidelity = Fidelity::kPacket;
   int simulated = 0;                    ///< simulated GPUs; fewer than the job has if each represents several
   int sms = 0;                          ///< most SMs that the collectives hold on each GPU
   std::uint64_t events = 0;
@@ -124,6 +141,9 @@ struct StepResult {
   /// passes.
   sim::Time between_phases() const { return step() - all_forward() - all_backward() - exposed - optimizer; }
 };
+
+/// What is shared, as the machine takes it.
+gpu::CoreOptions core_options(const StepJob& job);
 
 /// Fails if the step does not fit the GPU's memory, or if the collectives cannot be run as asked.
 sim::Result<StepResult> run(const StepJob& job, const KeepGoing& keep_going);

@@ -5,17 +5,17 @@
 
 namespace infold::study {
 
-StepTimes step_times(const work::Runtime& runtime, const PlannedStep& step, int rank) {
+StepTimes step_times(const work::Timeline& timeline, const PlannedStep& step, int rank) {
   StepTimes t;
   t.forward_began = t.backward_began = t.optimizer_began = sim::Time::never();
-  const work::Graph& graph = runtime.graph();
+  const work::Graph& graph = timeline.graph();
   for (const work::Stream& stream : graph.script(rank).streams) {
     if (stream.kind != work::Stream::Kind::kCompute) continue;
     for (const work::OpId op : stream.ops) {
       if (static_cast<std::size_t>(op) >= step.phases.size()) continue;
       const auto& phase = step.phases[static_cast<std::size_t>(op)];
       if (!phase) continue;
-      const work::Runtime::Times times = runtime.times(rank, op);
+      const work::Timeline::Times times = timeline.times(rank, op);
       switch (*phase) {
         case train::Phase::kForward:
           t.forward_began = sim::min(t.forward_began, times.start);
@@ -33,22 +33,22 @@ StepTimes step_times(const work::Runtime& runtime, const PlannedStep& step, int 
   }
   t.forward_ended = sim::min(t.forward_ended, t.backward_began);
   const auto script = static_cast<std::size_t>(graph.script_of[static_cast<std::size_t>(rank)]);
-  t.backward_ended = runtime.times(rank, step.backward_ended[script]).end;
+  t.backward_ended = timeline.times(rank, step.backward_ended[script]).end;
   return t;
 }
 
-std::vector<RanKernel> ran_kernels(const work::Runtime& runtime, const train::Plan& plan, int rank) {
+std::vector<RanKernel> ran_kernels(const work::Timeline& timeline, const train::Plan& plan, int rank) {
   std::vector<RanKernel> all;
   const auto add = [&](RanKernel::What what, int index, work::OpId op) {
-    if (!runtime.ran(rank, op)) return;
-    const work::Runtime::Times t = runtime.times(rank, op);
+    if (!timeline.ran(rank, op)) return;
+    const work::Timeline::Times t = timeline.times(rank, op);
     all.push_back({what, index, t.start, t.end});
   };
   for (int op = 0; op < static_cast<int>(plan.ops.size()); ++op) add(RanKernel::What::kOp, op, op);
-  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+  for (const work::Stream& stream : timeline.graph().script(rank).streams) {
     if (stream.kind != work::Stream::Kind::kCompute) continue;
     for (const work::OpId op : stream.ops) {
-      const work::Operation& o = runtime.graph()[op];
+      const work::Operation& o = timeline.graph()[op];
       if (const auto* copy = std::get_if<work::Copy>(&o.what); copy != nullptr && !o.gradients.empty())
         add(copy->back ? RanKernel::What::kCopyBack : RanKernel::What::kCopyIn, o.gradients.front(), op);
     }

@@ -1,4 +1,4 @@
-// When a GPU did what in a training step, read from the runtime that ran its graph.
+// When a GPU did what in a training step, read from its timeline.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "sim/units.h"
 #include "study/step/planned_step.h"
 #include "train/plan.h"
-#include "work/runtime.h"
+#include "work/timeline.h"
 
 namespace infold::study {
 
@@ -26,7 +26,7 @@ struct StepTimes {
 };
 
 /// Requires: the step has run. Forward of a pipeline is what comes before its first backward.
-StepTimes step_times(const work::Runtime& runtime, const PlannedStep& step, int rank);
+StepTimes step_times(const work::Timeline& timeline, const PlannedStep& step, int rank);
 
 /// A kernel of a GPU's compute stream, or the few that belong to one op of the plan.
 struct RanKernel {
@@ -38,6 +38,6 @@ struct RanKernel {
 };
 
 /// Everything that was in the compute stream, in the order of time.
-std::vector<RanKernel> ran_kernels(const work::Runtime& runtime, const train::Plan& plan, int rank);
+std::vector<RanKernel> ran_kernels(const work::Timeline& timeline, const train::Plan& plan, int rank);
 
 }  // namespace infold::study

@@ -47,10 +47,10 @@ struct Stretch {
 };
 
 /// The spans of time, in order, in which at least that many communications were under way on a rank.
-std::vector<Stretch> spans_with(const work::Runtime& runtime, int rank, int least) {
+std::vector<Stretch> spans_with(const work::Timeline& timeline, int rank, int least) {
   std::vector<std::pair<sim::Time, int>> changes;
-  for (const OpId op : runtime.communications(rank)) {
-    const work::Runtime::Times t = runtime.times(rank, op);
+  for (const OpId op : timeline.communications(rank)) {
+    const work::Timeline::Times t = timeline.times(rank, op);
     if (!t.over() || t.end <= t.start) continue;
     changes.emplace_back(t.start, 1);
     changes.emplace_back(t.end, -1);
@@ -78,20 +78,20 @@ sim::Time covered(const std::vector<Stretch>& spans, sim::Time begin, sim::Time 
 /// Adds up what a stream of compute waited for, from `now` on.
 class Idle {
  public:
-  Idle(const work::Runtime& runtime, int rank, Waits& waits)
-      : runtime_(runtime), rank_(rank), waits_(waits) {}
+  Idle(const work::Timeline& timeline, int rank, Waits& waits)
+      : timeline_(timeline), rank_(rank), waits_(waits) {}
 
   /// Compute had nothing to do from `now` on until the last of these had ended, or until `limit`. `phase`:
   /// that of the kernel that waited.
   void wait(std::vector<OpId> communication, sim::Time now, sim::Time limit,
             std::optional<train::Phase> phase) {
-    const auto end_of = [&](OpId op) { return runtime_.times(rank_, op).end; };
+    const auto end_of = [&](OpId op) { return timeline_.times(rank_, op).end; };
     std::ranges::sort(communication, {}, [&](OpId op) { return std::pair{end_of(op), op}; });
     for (const OpId op : communication) {
       const sim::Time end = sim::min(end_of(op), limit);
       if (end <= now) continue;
-      if (std::holds_alternative<work::Transfer>(runtime_.graph()[op].what)) {
-        const sim::Time sent = sim::min(sim::max(runtime_.all_there(rank_, op), now), end);
+      if (std::holds_alternative<work::Transfer>(timeline_.graph()[op].what)) {
+        const sim::Time sent = sim::min(sim::max(timeline_.all_there(rank_, op), now), end);
         waits_.stages += sent - now;
         now = sent;
       }
@@ -104,7 +104,7 @@ class Idle {
   }
 
  private:
-  const work::Runtime& runtime_;
+  const work::Timeline& timeline_;
   int rank_;
   Waits& waits_;
 };
@@ -123,13 +123,13 @@ sim::Time Waits::exposed() const {
   return sum;
 }
 
-Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::optional<train::Phase>> phases,
+Waits waits_of(const work::Timeline& timeline, int rank, std::span<const std::optional<train::Phase>> phases,
                sim::Time end) {
-  const work::Graph& graph = runtime.graph();
+  const work::Graph& graph = timeline.graph();
   Waits waits;
   for (auto* times : {&waits.by_op, &waits.by_op_in_forward, &waits.by_op_in_backward})
     times->resize(graph.operations.size());
-  Idle idle(runtime, rank, waits);
+  Idle idle(timeline, rank, waits);
   std::vector<bool> in_compute(graph.operations.size());
   for (const work::Stream& stream : graph.script(rank).streams) {
     for (const OpId op : stream.ops) in_compute[static_cast<std::size_t>(op)] = computes(stream);
@@ -143,8 +143,8 @@ Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::opti
       const auto i = static_cast<std::size_t>(op);
       if (i < phases.size() && phases[i]) phase = phases[i];
       for (const OpId b : graph[op].after) collect(graph, in_compute, b, before);
-      if (!runtime.ran(rank, op)) continue;
-      const work::Runtime::Times t = runtime.times(rank, op);
+      if (!timeline.ran(rank, op)) continue;
+      const work::Timeline::Times t = timeline.times(rank, op);
       idle.wait(std::exchange(before, {}), now, t.start, phase);
       now = sim::max(now, t.end);
     }
@@ -154,27 +154,27 @@ Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::opti
   for (const work::Stream& stream : graph.script(rank).streams) {
     if (stream.kind != work::Stream::Kind::kCommunication) continue;
     for (const OpId op : stream.ops) {
-      if (communicates(graph[op]) && runtime.times(rank, op).end > now) rest.push_back(op);
+      if (communicates(graph[op]) && timeline.times(rank, op).end > now) rest.push_back(op);
     }
   }
   sim::Time last = now;
-  for (const OpId op : rest) last = sim::max(last, runtime.times(rank, op).end);
+  for (const OpId op : rest) last = sim::max(last, timeline.times(rank, op).end);
   idle.wait(std::move(rest), now, end, std::nullopt);
   if (graph.scripts.size() > 1 && end > last) waits.stages += end - last;
   return waits;
 }
 
-CopyTime copy_time(const work::Runtime& runtime, int rank, const std::vector<sim::Time>& alone,
+CopyTime copy_time(const work::Timeline& timeline, int rank, const std::vector<sim::Time>& alone,
                    const StepTimes& times, sim::Time gap) {
   CopyTime sum;
-  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+  for (const work::Stream& stream : timeline.graph().script(rank).streams) {
     if (!computes(stream)) continue;
     for (const OpId op : stream.ops) {
       const auto i = static_cast<std::size_t>(op);
       const bool ran_alone = i < alone.size() && alone[i] > sim::Time{};
-      if (ran_alone || !runtime.ran(rank, op) || class_of(runtime.graph()[op]) != KernelClass::kCopy)
+      if (ran_alone || !timeline.ran(rank, op) || class_of(timeline.graph()[op]) != KernelClass::kCopy)
         continue;
-      const work::Runtime::Times t = runtime.times(rank, op);
+      const work::Timeline::Times t = timeline.times(rank, op);
       const std::vector<Stretch> taken = {{sim::max(t.start, gap) - gap, t.end}};
       sum.step += taken.front().end - taken.front().begin;
       sum.forward += covered(taken, times.forward_began, times.forward_ended);
@@ -184,21 +184,21 @@ CopyTime copy_time(const work::Runtime& runtime, int rank, const std::vector<sim
   return sum;
 }
 
-sim::Time together(const work::Runtime& runtime, int rank) {
+sim::Time together(const work::Timeline& timeline, int rank) {
   sim::Time sum;
-  for (const Stretch& s : spans_with(runtime, rank, 2)) sum += s.end - s.begin;
+  for (const Stretch& s : spans_with(timeline, rank, 2)) sum += s.end - s.begin;
   return sum;
 }
 
-std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
+std::vector<CommunicationUse> communication_use(const work::Timeline& timeline, const StepPrograms& programs,
                                                 int rank, const Waits& waits) {
-  const work::Graph& graph = runtime.graph();
+  const work::Graph& graph = timeline.graph();
   std::map<std::pair<work::CommunicatorId, coll::Collective>, std::size_t> place;
   std::vector<CommunicationUse> all;
   for (const work::Stream& stream : graph.script(rank).streams) {
     for (const OpId op : stream.ops) {
       if (!communicates(graph[op])) continue;
-      const coll::Program& program = runtime.program(rank, op);
+      const coll::Program& program = timeline.program(rank, op);
       const work::CommunicatorId c = work::communicator_of(graph[op]);
       const auto [at, is_new] = place.try_emplace({c, program.collective}, all.size());
       if (is_new) {
@@ -214,7 +214,7 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
                        .exposed_in_backward = {}});
       }
       CommunicationUse& use = all[at->second];
-      const work::Runtime::Times t = runtime.times(rank, op);
+      const work::Timeline::Times t = timeline.times(rank, op);
       const std::string algorithm(name_of(programs.at(graph, rank, op).choice));
       if (std::ranges::find(use.algorithms, algorithm) == use.algorithms.end())
         use.algorithms.push_back(algorithm);
@@ -229,27 +229,27 @@ std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, co
   return all;
 }
 
-std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank) {
-  std::vector<sim::Time> all(runtime.graph().operations.size());
+std::vector<sim::Time> kernel_times(const work::Timeline& timeline, int rank) {
+  std::vector<sim::Time> all(timeline.graph().operations.size());
   for (OpId op = 0; op < static_cast<OpId>(all.size()); ++op) {
-    if (!runtime.ran(rank, op)) continue;
-    const work::Runtime::Times t = runtime.times(rank, op);
+    if (!timeline.ran(rank, op)) continue;
+    const work::Timeline::Times t = timeline.times(rank, op);
     all[static_cast<std::size_t>(op)] = t.end - t.start;
   }
   return all;
 }
 
-std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
+std::vector<KernelUse> kernel_use(const work::Timeline& timeline, int rank,
                                   const std::vector<sim::Time>& alone) {
   std::map<KernelClass, KernelUse> by_class;
-  const std::vector<Stretch> communicating = spans_with(runtime, rank, 1);
-  for (const work::Stream& stream : runtime.graph().script(rank).streams) {
+  const std::vector<Stretch> communicating = spans_with(timeline, rank, 1);
+  for (const work::Stream& stream : timeline.graph().script(rank).streams) {
     if (!computes(stream)) continue;
     for (const OpId op : stream.ops) {
       const auto i = static_cast<std::size_t>(op);
-      if (i >= alone.size() || alone[i] == sim::Time{} || !runtime.ran(rank, op)) continue;
-      KernelUse& use = by_class[class_of(runtime.graph()[op])];
-      const work::Runtime::Times t = runtime.times(rank, op);
+      if (i >= alone.size() || alone[i] == sim::Time{} || !timeline.ran(rank, op)) continue;
+      KernelUse& use = by_class[class_of(timeline.graph()[op])];
+      const work::Timeline::Times t = timeline.times(rank, op);
       ++use.kernels;
       use.alone += alone[i];
       use.beside += t.end - t.start;

@@ -1,4 +1,4 @@
-// What a step's kernels and communication cost on one rank, read from the runtime that ran its graph: how
+// What a step's kernels and communication cost on one rank, read from its timeline: how
 // long compute waited for which communicator, and how much longer kernels took than alone.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "study/step/step_programs.h"
 #include "study/step/step_times.h"
 #include "train/plan.h"
-#include "work/runtime.h"
+#include "work/timeline.h"
 
 namespace infold::study {
 
@@ -51,7 +51,7 @@ struct Waits {
 };
 /// `phases`: by operation, where it belongs to one. `end`: when the last rank's step ended. Communication
 /// behind the last kernel counts, too. Requires: the step has run.
-Waits waits_of(const work::Runtime& runtime, int rank, std::span<const std::optional<train::Phase>> phases,
+Waits waits_of(const work::Timeline& timeline, int rank, std::span<const std::optional<train::Phase>> phases,
                sim::Time end);
 
 /// What the streams of compute did for communication alone: copies that the step without it does not have,
@@ -62,20 +62,20 @@ struct CopyTime {
   sim::Time backward;  ///< likewise
 };
 /// `alone`: by operation, how long its kernels took without communication. `gap`: of a launch.
-CopyTime copy_time(const work::Runtime& runtime, int rank, const std::vector<sim::Time>& alone,
+CopyTime copy_time(const work::Timeline& timeline, int rank, const std::vector<sim::Time>& alone,
                    const StepTimes& times, sim::Time gap);
 
 /// The time in which collectives of two communicators or more were under way on a rank.
-sim::Time together(const work::Runtime& runtime, int rank);
+sim::Time together(const work::Timeline& timeline, int rank);
 
 /// By communicator and kind, in the order of first use.
-std::vector<CommunicationUse> communication_use(const work::Runtime& runtime, const StepPrograms& programs,
+std::vector<CommunicationUse> communication_use(const work::Timeline& timeline, const StepPrograms& programs,
                                                 int rank, const Waits& waits);
 
 /// When each operation's kernels ran, by operation; no time for those that did not.
-std::vector<sim::Time> kernel_times(const work::Runtime& runtime, int rank);
+std::vector<sim::Time> kernel_times(const work::Timeline& timeline, int rank);
 /// Kernels of the streams of compute that ran both alone and in the step, by class.
-std::vector<KernelUse> kernel_use(const work::Runtime& runtime, int rank,
+std::vector<KernelUse> kernel_use(const work::Timeline& timeline, int rank,
                                   const std::vector<sim::Time>& alone);
 
 }  // namespace infold::study
