@@ -76,7 +76,10 @@ sim::Result<Imported> import_file(const std::string& file, const std::string& gp
     case Format::kUnknown:
       return unknown_format(file);
     case Format::kOurs:
-      return refuse_file(file, "this is a file of infold already; 'infold check' says whether it is valid");
+      return refuse_file(file,
+                         file.ends_with(".gz")
+                             ? "this is a packed file of infold; files of infold are read unpacked"
+                             : "this is a file of infold already; 'infold check' says whether it is valid");
     case Format::kTar:
       return refuse_file(file, "this is an archive; unpack it, and import the files in it");
     default:
