@@ -89,7 +89,10 @@ sim::Result<Imported> import_file(const std::string& file, const std::string& gp
     case Format::kUnknown:
       return unknown_format(file);
     case Format::kOurs:
-      return refuse_file(file, "this is a file of infold already; 'infold check' says whether it is valid");
+      return refuse_file(file,
+                         file.ends_with(".gz")
+                             ? "this is a packed file of infold; files of infold are read unpacked"
+                             : "this is a file of infold already; 'infold check' says whether it is valid");
     default:
       return refuse_file(file, fmt::format("this is {}, which infold does not read", meaning_of(out.format)));
   }

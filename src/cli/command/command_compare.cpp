@@ -126,7 +126,7 @@ void add_explain(CLI::App& app, const std::string& typed, int& exit, Effects& ef
   auto args = std::make_shared<TrainArguments>();
   args->page.typed = typed;
   CLI::App* command =
-      app.add_subcommand("explain", "why backward is slower beside communication, cause by cause");
+      app.add_subcommand("explain", "why a step takes longer with communication, cause by cause");
   add_train_arguments(*command, *args, /*several=*/true);
   add_train_effects(*command, *args, effects);
   command->footer(
