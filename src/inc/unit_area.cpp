@@ -59,11 +59,11 @@ double adder(int exponent, int mantissa) {
   const int word = 1 + exponent + mantissa;
   const int wide = mantissa + 4;
   const int levels = bits_for(wide);
-  const double align = word * (kCarry + kXor) + 2 * word * kMux     // which is larger, and swapping
-                       + 4 * exponent * kAnd                        // is one zero, infinite, or no number
-                       + exponent * kFullAdder                      // how far apart
-                       + 2 * wide * levels * kMux + wide * kAnd;    // aligned, and what is lost
-  const double add = 2 * (wide + 1) * (kCarry + 2 * kXor);    // sum and difference
+  const double align = word * (kCarry + kXor) + 2 * word * kMux   // which is larger, and swapping
+                       + 4 * exponent * kAnd                      // is one zero, infinite, or no number
+                       + exponent * kFullAdder                    // how far apart
+                       + 2 * wide * levels * kMux + wide * kAnd;  // aligned, and what is lost
+  const double add = 2 * (wide + 1) * (kCarry + 2 * kXor);        // sum and difference
   const double normalise = lowest_of(wide + 1) + (wide + 1) * levels * kNand + 3 * exponent * kFullAdder +
                            wide * levels * kMux + wide * kMux;
   const double round = word * (kXor + kAnd) + 2 * word * kNand;
@@ -82,11 +82,10 @@ UnitArea::Part table(const UnitShape& s) {
 }
 
 UnitArea::Part alus(const UnitShape& s) {
-  const double lanes = s.in_fp32
-                           ? s.beat / 2 * adder(8, 23) + s.beat / 2 * (32 * kAnd) + s.beat / 4 * 16 * kMux +
-                                 s.beat / 2 * 16 * (kCarry + kXor) / 2
-                           : s.beat / 4 * adder(8, 23) + s.beat / 2 * adder(8, 7) + 8 * s.beat * kMux +
-                                 s.beat / 4 * 32 * kAnd + s.beat / 2 * 16 * kAnd;
+  const double lanes = s.in_fp32 ? s.beat / 2 * adder(8, 23) + s.beat / 2 * (32 * kAnd) +
+                                       s.beat / 4 * 16 * kMux + s.beat / 2 * 16 * (kCarry + kXor) / 2
+                                 : s.beat / 4 * adder(8, 23) + s.beat / 2 * adder(8, 7) + 8 * s.beat * kMux +
+                                       s.beat / 4 * 32 * kAnd + s.beat / 2 * 16 * kAnd;
   const int slot = bits_for(s.entries + s.results);
   const int beats = bits_for(s.payload / s.beat);
   const int along = slot + beats + 2 + bits_for(kInputBuffers) + 10 + kKey;
@@ -97,23 +96,25 @@ UnitArea::Part alus(const UnitShape& s) {
 
 /// What decides: a timer, the entry and the packet that each action makes, the ranks in a sum.
 double decisions(const UnitShape& s) {
-  return counter(32) + 2 * kOutHeader * kMux + 4 * s.ports * kMux + 4 * s.ports * kAnd + kCounted * (kMux + kFullAdder) +
-         2 * equal(11) + 2 * kKey * kMux + counter(bits_for(s.results) + 1);
+  return counter(32) + 2 * kOutHeader * kMux + 4 * s.ports * kMux + 4 * s.ports * kAnd +
+         kCounted * (kMux + kFullAdder) + 2 * equal(11) + 2 * kKey * kMux + counter(bits_for(s.results) + 1);
 }
 
 UnitArea::Part buffers(const UnitShape& s) {
   const int slots = s.entries + s.results;
   const int id = bits_for(kInputBuffers);
   const int wide = s.in_fp32 ? 2 : 1;
-  const double waiting = kInputBuffers * ((kKey + id + 3) * (kFlop + 2 * kMux) + equal(kKey)) +
-                         2 * lowest_of(kInputBuffers) + select(kInputBuffers, id) +
-                         kInputBuffers * (3 * 2 * kAnd + 6 * kNand + 4 * kAnd);  // among which, whether any, which changes
+  const double waiting =
+      kInputBuffers * ((kKey + id + 3) * (kFlop + 2 * kMux) + equal(kKey)) + 2 * lowest_of(kInputBuffers) +
+      select(kInputBuffers, id) +
+      kInputBuffers * (3 * 2 * kAnd + 6 * kNand + 4 * kAnd);       // among which, whether any, which changes
   const double registers = (2 * wide + 2) * 8.0 * s.beat * kFlop;  // what the memories have read
   const double free_slots = slots * (kFlop + kMux) + lowest_of(slots) + select(slots, bits_for(slots)) / 2;
   const std::int64_t bits = (8LL * s.payload * wide) * slots + 8LL * s.payload * kInputBuffers +
                             static_cast<std::int64_t>(kInputBuffers) * (kHeader + s.ports + id);
   const double writing = gated(8 * s.beat * (wide + 1) + kHeader + s.ports);
-  return {"buffers", waiting + registers + free_slots + writing + fifo(kInputBuffers, id) + decisions(s), bits};
+  return {"buffers", waiting + registers + free_slots + writing + fifo(kInputBuffers, id) + decisions(s),
+          bits};
 }
 
 UnitArea::Part sender(const UnitShape& s) {
@@ -128,8 +129,10 @@ UnitArea::Part sender(const UnitShape& s) {
   const double round = 3.0 * (kOutHeader + s.ports + slot + id) * kFlop + 8.0 * s.beat * (kFlop + 2 * kMux);
   const double credits = s.ports * counter(4);
   const double counters = counter(kCounters) + equal(32) * 2;
-  return {"sender", list + round + credits + counters + gated(1 + slot + id + kOutHeader) + fifo(s.results, slot),
-          static_cast<std::int64_t>(jobs) * (1 + slot + id + kOutHeader) + static_cast<std::int64_t>(s.results) * slot};
+  return {"sender",
+          list + round + credits + counters + gated(1 + slot + id + kOutHeader) + fifo(s.results, slot),
+          static_cast<std::int64_t>(jobs) * (1 + slot + id + kOutHeader) +
+              static_cast<std::int64_t>(s.results) * slot};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What the reduction unit of one port costs in hardware: gate equivalents and bytes of SRAM, counted from the
-// structure of the hardware in rtl/ (docs/rtl.md). Nothing is fitted; tests compare it with what Yosys counts.
+// structure of the hardware in rtl/ (docs/rtl.md). Nothing is fitted; tests compare it with what Yosys
+// counts.
 #pragma once
 
 #include <array>

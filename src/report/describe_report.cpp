@@ -91,8 +91,9 @@ std::string description_json(const Description& d) {
       row["choices"].push_back({{"name", c.name}, {"meaning", c.meaning}});
     parameters.push_back(std::move(row));
   }
-  Json all = {{"schema", 1},      {"command", "describe"}, {"kind", d.kind},       {"name", d.name},
-              {"about", d.about}, {"components", d.parts}, {"sources", d.sources}, {"parameters", parameters}};
+  Json all = {{"schema", 1},          {"command", "describe"},   {"kind", d.kind},
+              {"name", d.name},       {"about", d.about},        {"components", d.parts},
+              {"sources", d.sources}, {"parameters", parameters}};
   if (!d.areas.empty()) all["area"] = area_json(d);
   return all.dump(1) + "\n";
 }

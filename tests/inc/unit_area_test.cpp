@@ -38,10 +38,12 @@ TEST(UnitArea, IsWithinAFifthOfWhatYosysCounts) {
   for (const auto& row : rows) {
     ASSERT_EQ(row.size(), 8U);
     const UnitArea area = of_table(row[0]);
-    EXPECT_NEAR(area.gates() / row[5], 1, 0.15) << row[0] << " bytes: " << area.gates() << ", Yosys " << row[5];
+    EXPECT_NEAR(area.gates() / row[5], 1, 0.15)
+        << row[0] << " bytes: " << area.gates() << ", Yosys " << row[5];
     for (std::size_t part = 0; part < area.parts.size(); ++part) {
       EXPECT_NEAR(area.parts[part].gates / row[1 + part], 1, 0.20)
-          << row[0] << " bytes, " << area.parts[part].name << ": " << area.parts[part].gates << ", Yosys " << row[1 + part];
+          << row[0] << " bytes, " << area.parts[part].name << ": " << area.parts[part].gates << ", Yosys "
+          << row[1 + part];
     }
     EXPECT_NEAR(static_cast<double>(area.sram().count()) * 8 / row[6], 1, 0.02) << row[0] << " bytes";
   }

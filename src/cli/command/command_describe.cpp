@@ -86,7 +86,8 @@ void add_areas(report::Description& d) {
   constexpr int kPorts = 16;
   inc::IncSpec spec;
   d.areas_of = fmt::format(
-      "one port of a switch with {} ports in hardware: thousands of gate equivalents by part, and memory (docs/rtl.md)",
+      "one port of a switch with {} ports in hardware: thousands of gate equivalents by part, and memory "
+      "(docs/rtl.md)",
       kPorts);
   for (std::int64_t bytes = 256; bytes <= 64 * 1024; bytes *= 2) {
     spec.table_bytes = sim::Bytes{bytes};
