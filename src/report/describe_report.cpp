@@ -40,9 +40,9 @@ Json area_json(const Description& d) {
   Json rows = Json::array();
   for (const auto& [bytes, area] : d.areas) {
     Json parts = Json::object();
-    for (const auto& part : area.parts) parts[std::string(part.name)] = std::round(part.gates);
+    for (const auto& part : area.parts) parts[std::string(part.name)] = std::llround(part.gates);
     rows.push_back({{"table_bytes", bytes.count()},
-                    {"gates", std::round(area.gates())},
+                    {"gates", std::llround(area.gates())},
                     {"sram_bytes", area.sram().count()},
                     {"gates_by_part", parts}});
   }
