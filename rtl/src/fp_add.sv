@@ -62,11 +62,14 @@ module fp_add #(
   end
 
   // Stage 3: the leading one moves to its place, but not below the least exponent.
+  logic [W:0] mirrored, leading;
   logic [LW-1:0] zeros;
   logic [EXP-1:0] most, left;
   always_comb begin
-    zeros = LW'(W + 1);
-    for (int i = 0; i <= W; i++) if (sum_2[i]) zeros = LW'(W - i);
+    for (int i = 0; i <= W; i++) mirrored[i] = sum_2[W-i];
+    leading = mirrored & ~(mirrored - (W + 1)'(1));
+    zeros = '0;
+    for (int i = 0; i <= W; i++) zeros |= LW'(i) & {LW{leading[i]}};
     // One place is there for a carry: the hidden bit belongs one below the top.
     most = EXP'(zeros) - EXP'(1);
     left = most > e_2 - EXP'(1) ? e_2 - EXP'(1) : most;

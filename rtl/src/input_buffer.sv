@@ -41,7 +41,7 @@ module input_buffer #(
     input  logic [ID-1:0]     free_id_1
 );
   localparam int HB = $bits(in_header) + PORTS;
-  logic [BUFFERS-1:0] taken;
+  logic [BUFFERS-1:0] taken, not_taken;
   logic [HB-1:0] headers[BUFFERS];
   // Of the first packet only the block is looked at beside the header of another.
   /* verilator lint_off UNUSEDSIGNAL */
@@ -53,8 +53,9 @@ module input_buffer #(
   logic [NR-1:0] beat;
 
   always_comb begin
+    not_taken = ~taken & (taken + BUFFERS'(1));
     free_place = '0;
-    for (int i = BUFFERS - 1; i >= 0; i--) if (!taken[i]) free_place = ID'(i);
+    for (int i = 0; i < BUFFERS; i++) free_place |= ID'(i) & {ID{not_taken[i]}};
   end
   assign in_ready = filling || !(&taken);
   assign write = in_valid && in_ready;

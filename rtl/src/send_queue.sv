@@ -1,6 +1,7 @@
 // What the unit sends: sums from the result buffer, and packets from the input buffer that are passed on. Each has the
 // ports that still want a copy. A round takes the oldest that can go somewhere, reads it once, and sends it at
-// once over all of its ports that have a credit, so that a port without credits holds up nobody else.
+// once over all of its ports that have a credit, so that a port without credits holds up nobody else. What does not
+// change while a job waits is in a memory; the list holds its place there.
 module send_queue #(
     parameter int BEATS = 8,
     parameter int BEAT = 16,
@@ -45,15 +46,19 @@ module send_queue #(
   localparam int SEQ = $clog2(BUFFERS) + 2;
   localparam int HB = $bits(new_header);
   localparam int JB = 1 + SLOT + ID + HB;  // what does not change while a job waits
+  localparam int PLACE = $clog2(JOBS);
 
   logic [JOBS-1:0] valid, ready, can, chosen, upwards, after_last;
   logic [JOBS:0] next_valid, next_ready;
   logic [JOBS*SEQ-1:0] seq;
   logic [JOBS*PORTS-1:0] targets;
-  logic [JOBS*JB-1:0] jobs;
+  logic [JOBS*PLACE-1:0] places;
   logic [(JOBS+1)*SEQ-1:0] next_seq;
   logic [(JOBS+1)*PORTS-1:0] next_targets;
-  logic [(JOBS+1)*JB-1:0] next_jobs;
+  logic [(JOBS+1)*PLACE-1:0] next_places;
+  logic [JB-1:0] jobs[JOBS];
+  logic [JOBS-1:0] taken, not_taken;
+  logic [PLACE-1:0] place, new_place;
   logic [SEQ-1:0] pushed, finished;
   logic [PORTS*CREDITS-1:0] credits;
   logic [PORTS-1:0] has_credit, wanted, granted;
@@ -64,7 +69,8 @@ module send_queue #(
   assign next_ready = {1'b0, ready};
   assign next_seq = {{SEQ{1'b0}}, seq};
   assign next_targets = {{PORTS{1'b0}}, targets};
-  assign next_jobs = {{JB{1'b0}}, jobs};
+  assign next_places = {{PLACE{1'b0}}, places};
+  assign job = jobs[place];
   assign chosen = can & ~(can - JOBS'(1));
   assign upwards = ~(chosen - JOBS'(1));
   assign after_last = ~valid & {valid[JOBS-2:0], 1'b1};
@@ -73,11 +79,14 @@ module send_queue #(
   always_comb begin
     for (int p = 0; p < PORTS; p++) has_credit[p] = credits[p*CREDITS+:CREDITS] != '0;
     wanted = '0;
-    job = '0;
+    place = '0;
+    not_taken = ~taken & (taken + JOBS'(1));
+    new_place = '0;
     for (int i = 0; i < JOBS; i++) begin
+      new_place |= PLACE'(i) & {PLACE{not_taken[i]}};
       can[i] = valid[i] && ready[i] && (targets[i*PORTS+:PORTS] & has_credit) != '0;
       wanted |= targets[i*PORTS+:PORTS] & {PORTS{chosen[i]}};
-      job |= jobs[i*JB+:JB] & {JB{chosen[i]}};
+      place |= places[i*PLACE+:PLACE] & {PLACE{chosen[i]}};
     end
   end
 
@@ -96,6 +105,8 @@ module send_queue #(
   always_ff @(posedge clk) begin
     pushed <= pushed + SEQ'(alu_push);
     finished <= finished + SEQ'(alu_done);
+    if (push) jobs[new_place] <= {new_is_sum, new_slot, new_id, new_header};
+    taken <= (taken | (push ? not_taken : '0)) & ~(remove ? JOBS'(1) << place : '0);
     for (int p = 0; p < PORTS; p++)
       credits[p*CREDITS+:CREDITS] <= credits[p*CREDITS+:CREDITS] + CREDITS'(credit[p]) - CREDITS'(pick && granted[p]);
     for (int i = 0; i < JOBS; i++) begin
@@ -104,14 +115,14 @@ module send_queue #(
         ready[i] <= next_ready[i+1] || next_seq[(i+1)*SEQ+:SEQ] == finished;
         seq[i*SEQ+:SEQ] <= next_seq[(i+1)*SEQ+:SEQ];
         targets[i*PORTS+:PORTS] <= next_targets[(i+1)*PORTS+:PORTS];
-        jobs[i*JB+:JB] <= next_jobs[(i+1)*JB+:JB];
+        places[i*PLACE+:PLACE] <= next_places[(i+1)*PLACE+:PLACE];
         // A new job comes to the place that the last one leaves.
         if (push && valid[i] && !next_valid[i+1]) begin
           valid[i] <= 1'b1;
           ready[i] <= !new_waits || pushed == finished;
           seq[i*SEQ+:SEQ] <= pushed;
           targets[i*PORTS+:PORTS] <= new_targets;
-          jobs[i*JB+:JB] <= {new_is_sum, new_slot, new_id, new_header};
+          places[i*PLACE+:PLACE] <= new_place;
         end
       end else begin
         if (pick && chosen[i]) targets[i*PORTS+:PORTS] <= targets[i*PORTS+:PORTS] & ~granted;
@@ -121,7 +132,7 @@ module send_queue #(
           ready[i] <= !new_waits || pushed == finished;
           seq[i*SEQ+:SEQ] <= pushed;
           targets[i*PORTS+:PORTS] <= new_targets;
-          jobs[i*JB+:JB] <= {new_is_sum, new_slot, new_id, new_header};
+          places[i*PLACE+:PLACE] <= new_place;
         end
       end
       if (rst) valid[i] <= 1'b0;
@@ -151,6 +162,7 @@ module send_queue #(
     out_slot <= read_slot;
     out_id <= read_id;
     if (rst) begin
+      taken <= '0;
       pushed <= '0;
       finished <= '0;
       busy <= 1'b0;

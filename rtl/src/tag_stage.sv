@@ -92,12 +92,13 @@ module tag_stage #(
       .new_aged(!timer_runs || key_is_aged), .remove(wait_remove), .age_all);
 
   // Slots: of entries and of results alike, so that a sum that is complete changes hands and not places.
-  logic [SLOTS-1:0] slot_taken;
+  logic [SLOTS-1:0] slot_taken, slot_free;
   logic [$clog2(RESULTS):0] results;
   logic result_room, slot_give_back;
   always_comb begin
+    slot_free = ~slot_taken & (slot_taken + SLOTS'(1));
     free_slot = '0;
-    for (int i = SLOTS - 1; i >= 0; i--) if (!slot_taken[i]) free_slot = SLOT'(i);
+    for (int i = 0; i < SLOTS; i++) free_slot |= SLOT'(i) & {SLOT{slot_free[i]}};
   end
   assign result_room = results == '0 || results < results_at_most;
 

@@ -205,6 +205,8 @@ std::string bench_json(const BenchReport& report) {
                                {"evictions", r.in_network->evictions},
                                {"bypasses", r.in_network->bypasses},
                                {"finished_at_gpus", r.in_network->finished_at_gpus},
+                               {"port_gates", std::llround(r.in_network->port_gates)},
+                               {"port_sram_bytes", r.in_network->port_sram.count()},
                                {"packet_latency_us", rounded(r.in_network->packet_latency.in_us())}};
     hops += r.packet_hops;
     events += r.events;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace infold::report {
 
@@ -19,6 +20,33 @@ std::size_t widest(const Rows& rows, Text text) {
 
 std::string range_text(const config::Parameter& p) {
   return p.min.empty() ? std::string() : fmt::format(" ({} to {})", p.min, p.max);
+}
+
+/// A row per size of the table: gates of each part in thousands, and memory.
+std::string area_text(const Description& d) {
+  if (d.areas.empty()) return {};
+  std::string text = fmt::format("\n{}\n  {:>11}", d.areas_of, "table bytes");
+  for (const auto& part : d.areas.front().second.parts) text += fmt::format("  {:>9}", part.name);
+  text += fmt::format("  {:>9}  {:>10}\n", "k gates", "SRAM bytes");
+  for (const auto& [bytes, area] : d.areas) {
+    text += fmt::format("  {:>11}", bytes.count());
+    for (const auto& part : area.parts) text += fmt::format("  {:>9.1f}", part.gates / 1000);
+    text += fmt::format("  {:>9.1f}  {:>10}\n", area.gates() / 1000, area.sram().count());
+  }
+  return text;
+}
+
+Json area_json(const Description& d) {
+  Json rows = Json::array();
+  for (const auto& [bytes, area] : d.areas) {
+    Json parts = Json::object();
+    for (const auto& part : area.parts) parts[std::string(part.name)] = std::llround(part.gates);
+    rows.push_back({{"table_bytes", bytes.count()},
+                    {"gates", std::llround(area.gates())},
+                    {"sram_bytes", area.sram().count()},
+                    {"gates_by_part", parts}});
+  }
+  return rows;
 }
 }  // namespace
 
@@ -47,6 +75,7 @@ std::string description_text(const Description& d) {
       text += fmt::format("  {:<{}}  {:<{}}    {}: {}\n", "", path, "", value, c.name, c.meaning);
     }
   }
+  text += area_text(d);
   if (!d.sources.empty()) text += "\nsources:\n";
   for (const std::string& s : d.sources) text += fmt::format("  - {}\n", s);
   return text;
@@ -62,10 +91,11 @@ std::string description_json(const Description& d) {
       row["choices"].push_back({{"name", c.name}, {"meaning", c.meaning}});
     parameters.push_back(std::move(row));
   }
-  return Json{{"schema", 1},      {"command", "describe"}, {"kind", d.kind},       {"name", d.name},
-              {"about", d.about}, {"components", d.parts}, {"sources", d.sources}, {"parameters", parameters}}
-             .dump(1) +
-         "\n";
+  Json all = {{"schema", 1},          {"command", "describe"},   {"kind", d.kind},
+              {"name", d.name},       {"about", d.about},        {"components", d.parts},
+              {"sources", d.sources}, {"parameters", parameters}};
+  if (!d.areas.empty()) all["area"] = area_json(d);
+  return all.dump(1) + "\n";
 }
 
 }  // namespace infold::report

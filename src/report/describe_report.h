@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/yaml/describe.h"
+#include "inc/unit_area.h"
 
 namespace infold::report {
 
@@ -24,6 +26,9 @@ struct Description {
   std::vector<std::string> sources;
   std::vector<std::string> parts;
   std::vector<config::Parameter> parameters;
+  /// What the reduction unit of a port costs, by bytes of its table; empty for everything else.
+  std::vector<std::pair<sim::Bytes, inc::UnitArea>> areas = {};
+  std::string areas_of = {};  ///< what the areas are those of, in words
 };
 std::string description_text(const Description& d);
 std::string description_json(const Description& d);

@@ -11,8 +11,8 @@ namespace infold::sim {
 
 namespace {
 
-// A result that is not a number is always the same: which operand's payload or sign a processor hands on differs between
-// processors, and between orders in which a compiler puts the operands.
+// A result that is not a number is always the same: which operand's payload or sign a processor hands on
+// differs between processors, and between orders in which a compiler puts the operands.
 constexpr std::uint32_t kFloatNan = 0x7fc00000;
 constexpr std::uint16_t kHalfNan = 0x7e00;
 constexpr std::uint16_t kBf16Nan = 0x7fc0;

@@ -1,4 +1,5 @@
-// The floating-point adders by themselves against the arithmetic of the simulator, with the cases of rounding counted.
+// The floating-point adders by themselves against the arithmetic of the simulator, with the cases of rounding
+// counted.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -11,16 +12,17 @@ namespace infold::rtl {
 namespace {
 
 std::vector<std::string> adder_bins() {
-  return {"exact",          "rounded down",      "rounded up",      "tie to even, down", "tie to even, up",
-          "exact zero",     "denormal result",   "overflow",        "NaN operand",       "infinity minus infinity",
-          "infinity",       "far apart",         "carry",           "both zero"};
+  return {"exact",      "rounded down",    "rounded up", "tie to even, down", "tie to even, up",
+          "exact zero", "denormal result", "overflow",   "NaN operand",       "infinity minus infinity",
+          "infinity",   "far apart",       "carry",      "both zero"};
 }
 
 /// Four cycles after the operands, the sum. The operands follow each other cycle by cycle, as in the unit.
 template <class Model>
 class Adder {
  public:
-  Adder(sim::DataType type, Coverage& coverage) : type_(type), width_(type == sim::DataType::kBf16 ? 2 : 4), cover_(coverage) {}
+  Adder(sim::DataType type, Coverage& coverage)
+      : type_(type), width_(type == sim::DataType::kBf16 ? 2 : 4), cover_(coverage) {}
 
   void add(std::uint32_t a, std::uint32_t b) {
     model_.a = static_cast<decltype(model_.a + 0)>(a);
@@ -37,8 +39,8 @@ class Adder {
     if (count_ < 4) return;
     if (static_cast<std::uint32_t>(model_.y) == due_[count_ % 4]) return;
     if (wrong_++ == 0)
-      ADD_FAILURE() << std::hex << operands_[count_ % 4].first << " + " << operands_[count_ % 4].second << " is " << model_.y
-                    << " and not " << due_[count_ % 4];
+      ADD_FAILURE() << std::hex << operands_[count_ % 4].first << " + " << operands_[count_ % 4].second
+                    << " is " << model_.y << " and not " << due_[count_ % 4];
   }
   std::uint64_t count() const { return count_; }
 
@@ -61,7 +63,8 @@ class Adder {
     if (a == 0 && b == 0) return cover_.met("both zero");
     const double sum = value(fold(bits_a, bits_b));
     if (std::isinf(sum)) return cover_.met("overflow");
-    // Exact up to where doubles round; further apart than that, the smaller one is less than any rounding shows.
+    // Exact up to where doubles round; further apart than that, the smaller one is less than any rounding
+    // shows.
     const double exact = a + b;
     if (exact - a != b || exact - b != a) return cover_.met("far apart");
     if (exact == 0) return cover_.met("exact zero");

@@ -1,5 +1,5 @@
-// When the hardware must be done with adding a contribution: the rule of the simulator (one after the other, a beat
-// per cycle), with the cycles of the pipeline that docs/rtl.md gives.
+// When the hardware must be done with adding a contribution: the rule of the simulator (one after the other,
+// a beat per cycle), with the cycles of the pipeline that docs/rtl.md gives.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace infold::rtl {
 
-inline constexpr std::uint64_t kTagToRead = 1;   // from the tag stage to the reading of the first beat
+inline constexpr std::uint64_t kTagToRead = 1;    // from the tag stage to the reading of the first beat
 inline constexpr std::uint64_t kReadToWrite = 5;  // a beat: reading, four stages of adding
 inline constexpr std::uint64_t kSumToOutput = 5;  // from the last write to the first beat at an output
 /// From the end of adding (by the simulator's count) to the first beat at the outputs of an idle unit.

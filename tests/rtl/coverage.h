@@ -1,5 +1,5 @@
-// Functional coverage: situations that random packets have to meet. A bin that stays empty is a failure, because
-// what was never met was never compared.
+// Functional coverage: situations that random packets have to meet. A bin that stays empty is a failure,
+// because what was never met was never compared.
 #pragma once
 
 #include <cstdint>

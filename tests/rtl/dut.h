@@ -1,5 +1,5 @@
-// The Verilated reduction unit with inputs and outputs as values: headers instead of words of bits, and one call
-// per clock cycle.
+// The Verilated reduction unit with inputs and outputs as values: headers instead of words of bits, and one
+// call per clock cycle.
 #pragma once
 
 #include <array>
@@ -143,8 +143,7 @@ class Dut {
   void append_data(std::vector<std::byte>& to) {
     std::array<std::uint32_t, kBeat / 4> words{};
     read_port(m.out_data, words.data(), words.size());
-    for (unsigned i = 0; i < kBeat; ++i)
-      to.push_back(static_cast<std::byte>(words[i / 4] >> (8 * (i % 4))));
+    for (unsigned i = 0; i < kBeat; ++i) to.push_back(static_cast<std::byte>(words[i / 4] >> (8 * (i % 4))));
   }
 };
 

@@ -1,10 +1,12 @@
-// Searches every state that a small unit can reach: in every cycle any of the packets that are left may come, or
-// none, credits may come back or not, and a home GPU may send a reminder. The values of contributions are powers of two,
-// so that a sum tells whose contributions are in it.
+// Searches every state that a small unit can reach when a few packets come in any order and at given
+// distances, with fast and slow ports behind it and reminders by a home GPU. The values of contributions are
+// powers of two, so that a sum tells whose contributions are in it. Port 0 sends its blocks in order, because
+// blocks have no other names.
 #pragma once
 
 #include <verilated_save.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -48,13 +50,18 @@ struct Small {
   int table_full = 0;
   int patience = 1 << 30;
   bool reminders = false;
+  unsigned slow = 0;  ///< ports whose credits come back late, a bit for each
+  std::vector<int> distances = {
+      0, 14};  ///< idle cycles before a packet; after the last of them everything is still
 };
 
 /// What is outside of the unit.
 struct Outside {
-  std::uint16_t to_send = 0;      ///< a bit for each packet
-  std::uint8_t credits_out = 0;   ///< a bit for each port whose credit is not back
-  std::uint8_t reminding = 0;     ///< 1 + block of a reminder that is not answered yet
+  std::uint16_t to_send = 0;     ///< a bit for each packet
+  std::uint8_t credits_out = 0;  ///< a bit for each port whose credit is not back
+  std::uint8_t idle = 0;         ///< cycles since a packet came, up to the longest distance
+  std::uint8_t credit_age[4] = {};
+  std::uint8_t reminding = 0;  ///< 1 + block of a reminder that is not answered yet
   std::uint16_t acknowledged = 0;
   std::uint8_t released = 0;
   std::uint8_t finished[4] = {};  ///< ports that have the result of a block
@@ -77,6 +84,7 @@ class Exhaustive {
     m.credits_at_reset = 1;
     hw_.reset();
     Outside start;
+    start.idle = static_cast<std::uint8_t>(s_.distances.back());
     start.to_send = static_cast<std::uint16_t>((1 << s_.ports * s_.blocks) - 1);
     std::vector<State> open;
     open.push_back({save(), start});
@@ -107,9 +115,9 @@ class Exhaustive {
   };
   struct Choice {
     int send = -1;
-    bool credits = false;
     int remind = -1;
   };
+  static constexpr int kLate = 12;  // cycles until a slow port gives a credit back
 
   std::vector<std::uint8_t> save() {
     std::vector<std::uint8_t> bytes;
@@ -134,13 +142,18 @@ class Exhaustive {
   }
   std::vector<Choice> choices(const Outside& o) const {
     std::vector<Choice> all;
-    for (int credits = o.credits_out != 0 ? 1 : 0; credits >= 0; --credits) {
-      all.push_back({-1, credits == 1, -1});
-      for (int p = 0; p < s_.ports * s_.blocks; ++p)
-        if ((o.to_send >> p & 1) != 0) all.push_back({p, credits == 1, -1});
-    }
+    const bool longest = o.idle >= s_.distances.back();
+    if (!longest) all.push_back({});
     // A reminder of the first block stands for those of all.
-    if (s_.reminders && o.reminding == 0 && o.home[0] != 0) all.push_back({-1, true, 0});
+    if (s_.reminders && o.reminding == 0 && o.home[0] != 0 && o.idle == 1) all.push_back({-1, 0});
+    if (!longest && std::find(s_.distances.begin(), s_.distances.end(), o.idle) == s_.distances.end())
+      return all;
+    bool of_port_0 = false;
+    for (int p = 0; p < s_.ports * s_.blocks; ++p) {
+      if ((o.to_send >> p & 1) == 0 || (p % s_.ports == 0 && of_port_0)) continue;
+      of_port_0 = of_port_0 || p % s_.ports == 0;
+      all.push_back({p, -1});
+    }
     return all;
   }
   State step(const State& s, const Choice& c) {
@@ -168,18 +181,29 @@ class Exhaustive {
       const auto value = static_cast<float>(1 << rank);
       hw_.offer(h, reinterpret_cast<const std::byte*>(&value), 0);
     }
-    m.credit = c.credits ? o.credits_out : 0;
-    if (c.credits) o.credits_out = 0;
+    m.credit = 0;
+    for (unsigned p = 0; p < static_cast<unsigned>(s_.ports); ++p) {
+      if ((o.credits_out >> p & 1) == 0 || ++o.credit_age[p] <= ((s_.slow >> p & 1) != 0 ? kLate : 1))
+        continue;
+      o.credit_age[p] = 0;
+      o.credits_out = static_cast<std::uint8_t>(o.credits_out & ~(1U << p));
+      m.credit |= static_cast<std::uint8_t>(1U << p);
+    }
+    o.idle = static_cast<std::uint8_t>(std::min<int>(o.idle + 1, s_.distances.back()));
     if (c.remind >= 0) o.reminding = static_cast<std::uint8_t>(1 + c.remind);
     m.reminder = o.reminding != 0 ? 1 : 0;
     m.reminder_key = o.reminding != 0 ? static_cast<std::uint64_t>(4 * (o.reminding - 1)) : 0;
     hw_.settle();
-    if (m.in_valid && m.in_ready) o.to_send = static_cast<std::uint16_t>(o.to_send & ~(1 << c.send));
+    if (m.in_valid && m.in_ready) {
+      o.to_send = static_cast<std::uint16_t>(o.to_send & ~(1 << c.send));
+      o.idle = 0;
+    }
     if (m.in_valid && !m.in_ready) ++refused_;
     if (m.reminder_done) o.reminding = 0;
     if (m.ack_added) acknowledge(o, m.ack_added_key, static_cast<int>(m.ack_added_to));
     if (m.ack_passed) acknowledge(o, m.ack_passed_key, static_cast<int>(m.ack_passed_to));
-    o.released = static_cast<std::uint8_t>(o.released + (m.release_added ? 1 : 0) + (m.release_passed ? 1 : 0));
+    o.released =
+        static_cast<std::uint8_t>(o.released + (m.release_added ? 1 : 0) + (m.release_passed ? 1 : 0));
     if (m.out_valid) receive(o);
     hw_.clock();
   }
@@ -200,8 +224,10 @@ class Exhaustive {
     const auto ports = static_cast<std::uint8_t>(h.targets);
     if ((o.credits_out & ports) != 0) why_ = "a packet leaves without a credit";
     o.credits_out |= ports;
-    if (value != ranks || static_cast<unsigned>(std::popcount(ranks)) != h.count) why_ = "a sum has contributions that it does not count";
-    if (h.first != static_cast<unsigned>(std::countr_zero(ranks))) why_ = "a sum does not name its lowest rank";
+    if (value != ranks || static_cast<unsigned>(std::popcount(ranks)) != h.count)
+      why_ = "a sum has contributions that it does not count";
+    if (h.first != static_cast<unsigned>(std::countr_zero(ranks)))
+      why_ = "a sum does not name its lowest rank";
     if (h.kind == Kind::kResult) {
       ++results_;
       if (ranks != all) why_ = "a result without all contributions";
@@ -211,13 +237,14 @@ class Exhaustive {
     } else {
       ++partials_;
       if ((o.home[block] & ranks) != 0 || o.finished[block] != 0) why_ = "a contribution is counted twice";
-      if (ports != 1 << (block % static_cast<unsigned>(s_.ports))) why_ = "a partial sum does not go to its home";
+      if (ports != 1 << (block % static_cast<unsigned>(s_.ports)))
+        why_ = "a partial sum does not go to its home";
       o.home[block] |= ranks;
     }
   }
 
-  /// Whether everything comes to its end if the packets that are left come in order, credits come back and home GPUs
-  /// remind. States on the way are not tried again.
+  /// Whether everything comes to its end if the packets that are left come in order, credits come back and
+  /// home GPUs remind. States on the way are not tried again.
   bool finishes(const State& from) {
     std::vector<std::uint64_t> way;
     Restored restored(from.model);
@@ -235,13 +262,14 @@ class Exhaustive {
       }
       if (complete && o.credits_out == 0 && o.reminding == 0) {
         // Everything has come out; now every place and acknowledgement is back.
-        if (std::popcount(o.acknowledged) != s_.ports * s_.blocks) why_ = "a contribution is not acknowledged";
+        if (std::popcount(o.acknowledged) != s_.ports * s_.blocks)
+          why_ = "a contribution is not acknowledged";
         if (o.released != s_.ports * s_.blocks) why_ = "a place in the input buffer is lost";
         ends_.insert(way.begin(), way.end());
         return why_.empty();
       }
       const bool remind = missing >= 0 && o.reminding == 0 && c % 20 == 19;
-      cycle(o, {o.to_send != 0 ? std::countr_zero(o.to_send) : -1, true, remind ? missing : -1});
+      cycle(o, {o.to_send != 0 ? std::countr_zero(o.to_send) : -1, remind ? missing : -1});
     }
     if (!why_.empty()) return false;
     if (!ends_.contains(way.back())) {

@@ -1,6 +1,6 @@
-// Drives the hardware of one port and the simulator's unit with the same packets. The simulator acts whenever the tag
-// stage of the hardware does; what both send, its values, acknowledgements, places given back and counters are
-// compared, and the cycles of the hardware with the documented pipeline.
+// Drives the hardware of one port and the simulator's unit with the same packets. The simulator acts whenever
+// the tag stage of the hardware does; what both send, its values, acknowledgements, places given back and
+// counters are compared, and the cycles of the hardware with the documented pipeline.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,14 +13,35 @@
 namespace infold::rtl {
 
 inline std::vector<std::string> coverage_bins() {
-  std::vector<std::string> bins = {
-      "stall: full table", "bypass: full table", "evict: full table", "evict: nothing to evict",
-      "hit", "opened", "waits behind others", "several served at once", "request waits",
-      "request without entry", "reply without entry", "reminder evicts", "reminder sends what waits", "reminder finds nothing",
-      "complete sum waits for result buffer", "input buffer full", "output without credit",
-      "copies leave in several rounds", "beat waits for a write", "whole table used", "passed on unsummed",
-      "result to several ports", "result to one port", "sum goes up", "sum of replies goes up", "multicast",
-      "result spread", "packet of one beat", "packet of an odd size"};
+  std::vector<std::string> bins = {"stall: full table",
+                                   "bypass: full table",
+                                   "evict: full table",
+                                   "evict: nothing to evict",
+                                   "hit",
+                                   "opened",
+                                   "waits behind others",
+                                   "several served at once",
+                                   "request waits",
+                                   "request without entry",
+                                   "reply without entry",
+                                   "reminder evicts",
+                                   "reminder sends what waits",
+                                   "reminder finds nothing",
+                                   "complete sum waits for result buffer",
+                                   "input buffer full",
+                                   "output without credit",
+                                   "copies leave in several rounds",
+                                   "beat waits for a write",
+                                   "whole table used",
+                                   "passed on unsummed",
+                                   "result to several ports",
+                                   "result to one port",
+                                   "sum goes up",
+                                   "sum of replies goes up",
+                                   "multicast",
+                                   "result spread",
+                                   "packet of one beat",
+                                   "packet of an odd size"};
   for (const char* type : {"fp32", "bf16"})
     for (const char* where : {"in", "out"})
       for (const char* what : {"NaN", "infinity", "denormal", "+0", "-0"})
@@ -29,7 +50,8 @@ inline std::vector<std::string> coverage_bins() {
 }
 
 struct Compared {
-  std::uint64_t packets = 0, copies = 0, bytes = 0, cycles = 0, differences = 0, early = 0, exact = 0, timed = 0;
+  std::uint64_t packets = 0, copies = 0, bytes = 0, cycles = 0, differences = 0, early = 0, exact = 0,
+                timed = 0;
   std::uint64_t latest = 0;
 };
 
@@ -37,7 +59,9 @@ template <class Hardware>
 class Lockstep {
  public:
   Lockstep(const Setting& s, const WorldShape& shape, std::uint64_t seed, Coverage& coverage)
-      : s_(s), world_(shape), traffic_(world_, s_, static_cast<std::uint32_t>(shape.spec.payload.count()), seed),
+      : s_(s),
+        world_(shape),
+        traffic_(world_, s_, static_cast<std::uint32_t>(shape.spec.payload.count()), seed),
         cover_(coverage) {}
 
   Compared run(std::uint64_t packets) {
@@ -79,7 +103,8 @@ class Lockstep {
   void cycle(bool more) {
     auto& m = hw_.m;
     m.in_valid = 0;
-    if (!offering_ && (beat_ > 0 || static_cast<int>(traffic_.random().below(100)) < s_.load)) offering_ = traffic_.next(more);
+    if (!offering_ && (beat_ > 0 || static_cast<int>(traffic_.random().below(100)) < s_.load))
+      offering_ = traffic_.next(more);
     if (offering_) hw_.offer(offering_->header, offering_->values.data(), beat_);
     if (!reminding_) {
       if (const auto key = traffic_.remind(now_, now_ - moved_ > 400)) reminding_ = *key;
@@ -115,7 +140,8 @@ class Lockstep {
     const Header& h = offering_->header;
     if (h.bytes > 0) note_values(cover_, "in", h.bf16, offering_->values);
     cover_.met("packet of one beat", h.bytes > 0 && h.bytes <= Hardware::kBeatBytes);
-    cover_.met("packet of an odd size", h.bytes > 0 && h.bytes < static_cast<unsigned>(world_.spec.payload.count()));
+    cover_.met("packet of an odd size",
+               h.bytes > 0 && h.bytes < static_cast<unsigned>(world_.spec.payload.count()));
     ++sum_.packets;
     arriving_.push_back(std::move(*offering_));
     offering_.reset();
@@ -138,7 +164,8 @@ class Lockstep {
     const auto before = totals();
     if (m.acts_on_sum) {
       one_event();
-      if (!s_.own_time && totals().results != before.results + 1) differs("no sum is complete in the simulator");
+      if (!s_.own_time && totals().results != before.results + 1)
+        differs("no sum is complete in the simulator");
       cover_.met("complete sum waits for result buffer", m.no_result_room);
       cover_.met("several served at once", totals().contributions > before.contributions + 1);
     }
@@ -161,7 +188,8 @@ class Lockstep {
         const auto after = totals();
         cover_.met("reminder evicts", after.evictions > before.evictions);
         cover_.met("reminder sends what waits", after.bypasses > before.bypasses);
-        cover_.met("reminder finds nothing", after.bypasses == before.bypasses && after.evictions == before.evictions);
+        cover_.met("reminder finds nothing",
+                   after.bypasses == before.bypasses && after.evictions == before.evictions);
       }
     }
     if (m.reminder_done) reminding_.reset();
@@ -238,13 +266,16 @@ class Lockstep {
     const std::uint64_t key = Hardware::key(h.region, h.offset);
     const bool held = m.release_passed != 0;
     for (std::uint64_t ports = h.targets; ports != 0; ports &= ports - 1)
-      copy(h, key, static_cast<std::uint32_t>(std::countr_zero(ports)), m.out_final && !held && (ports & (ports - 1)) == 0);
+      copy(h, key, static_cast<std::uint32_t>(std::countr_zero(ports)),
+           m.out_final && !held && (ports & (ports - 1)) == 0);
     if (!m.out_final) cover_.met("copies leave in several rounds");
-    if (h.kind == Kind::kResult && !held) cover_.met(std::popcount(h.targets) > 1 ? "result to several ports" : "result to one port");
+    if (h.kind == Kind::kResult && !held)
+      cover_.met(std::popcount(h.targets) > 1 ? "result to several ports" : "result to one port");
     cover_.met("sum goes up", h.kind == Kind::kReduceWrite && !held);
     cover_.met("sum of replies goes up", h.kind == Kind::kReply && !held);
     if (h.bytes > 0) note_values(cover_, "out", h.bf16, out_values_);
-    if (m.out_final && h.kind != Kind::kLoadReduce && !traffic_.spreads(h.region) && !traffic_.came_out(key, h.count, now_))
+    if (m.out_final && h.kind != Kind::kLoadReduce && !traffic_.spreads(h.region) &&
+        !traffic_.came_out(key, h.count, now_))
       differs("more contributions have come out of a block than went in");
   }
   void copy(const Header& h, std::uint64_t key, std::uint32_t port, bool last_of_sum) {
@@ -256,9 +287,9 @@ class Lockstep {
     credits_back_[port].push_back(now_ + 1 + late);
     const auto it = world_.expected.find({port, h.kind, key, h.first, h.count, h.bytes});
     if (it == world_.expected.end())
-      return differs("the hardware sends what the simulator does not: kind " + std::to_string(static_cast<int>(h.kind)) +
-                     ", offset " + std::to_string(h.offset) + ", " + std::to_string(h.count) + " contributions, port " +
-                     std::to_string(port));
+      return differs("the hardware sends what the simulator does not: kind " +
+                     std::to_string(static_cast<int>(h.kind)) + ", offset " + std::to_string(h.offset) +
+                     ", " + std::to_string(h.count) + " contributions, port " + std::to_string(port));
     const net::Packet p = it->second.front();
     it->second.erase(it->second.begin());
     if (it->second.empty()) world_.expected.erase(it);
@@ -305,7 +336,8 @@ class Lockstep {
     auto& m = hw_.m;
     const auto same = [&](const char* what, std::uint64_t hardware, std::uint64_t simulator) {
       if (hardware != simulator)
-        differs(std::string(what) + ": " + std::to_string(hardware) + " instead of " + std::to_string(simulator));
+        differs(std::string(what) + ": " + std::to_string(hardware) + " instead of " +
+                std::to_string(simulator));
     };
     same("contributions", m.contributions, t.contributions);
     same("results", m.results, t.results);
@@ -320,7 +352,7 @@ class Lockstep {
     same("acknowledgements that the hardware did not send", 0, world_.acks.size());
     same("values left", world_.payloads.taken(), 0);
     if (!world_.unit->drained()) differs("the simulator's unit is not empty");
-    }
+  }
 
   Setting s_;
   SwitchWorld world_;

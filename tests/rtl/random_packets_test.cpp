@@ -1,5 +1,6 @@
-// Random packets through the hardware of a port and through the simulator's unit, in twenty configurations: no difference,
-// and every situation met. INFOLD_RTL_PACKETS says how many packets in all; the ordinary run is a reduced one.
+// Random packets through the hardware of a port and through the simulator's unit, in twenty configurations:
+// no difference, and every situation met. INFOLD_RTL_PACKETS says how many packets in all; the ordinary run
+// is a reduced one.
 #include <cstdlib>
 #include <iostream>
 
@@ -42,20 +43,66 @@ std::vector<Setting> ten_settings() {
   all.push_back({.name = "stall, small table", .table_full = kStall, .entries = 2, .active = 5});
   all.push_back({.name = "bypass, small table", .table_full = kBypass, .entries = 2, .active = 6});
   all.push_back({.name = "evict, one entry", .table_full = kEvict, .entries = 1, .results = 2, .active = 4});
-  all.push_back({.name = "evict, slow outputs", .table_full = kEvict, .entries = 4, .results = 1, .credits = 1,
-                 .slow = 60, .active = 8, .multicasts = 3});
-  all.push_back({.name = "stall, slow outputs", .table_full = kStall, .entries = 3, .results = 1, .credits = 1,
-                 .slow = 90, .active = 4, .to_home = true});
-  all.push_back({.name = "pull and push", .table_full = kEvict, .entries = 3, .results = 2, .slow = 8, .active = 7,
-                 .pull = 50, .remind = 2});
-  all.push_back({.name = "leaf, port of a GPU", .place = Place::kLeaf, .table_full = kBypass, .entries = 3, .slow = 10,
-                 .active = 7, .pull = 40, .multicasts = 10, .remind = 3});
-  all.push_back({.name = "leaf, port up", .place = Place::kLeaf, .table_full = kEvict, .entries = 2, .results = 2,
-                 .slow = 10, .active = 6, .pull = 50, .multicasts = 10, .remind = 3, .up_port = true});
-  all.push_back({.name = "root of a tree, packets of many sizes", .place = Place::kRoot, .table_full = kStall,
-                 .entries = 4, .active = 5, .hard = 5, .uneven = true});
-  all.push_back({.name = "top alone sums", .place = Place::kLeaf, .table_full = kStall, .entries = 4, .slow = 20,
-                 .active = 6, .pull = 30, .multicasts = 5, .levels = inc::Levels::kTop});
+  all.push_back({.name = "evict, slow outputs",
+                 .table_full = kEvict,
+                 .entries = 4,
+                 .results = 1,
+                 .credits = 1,
+                 .slow = 60,
+                 .active = 8,
+                 .multicasts = 3});
+  all.push_back({.name = "stall, slow outputs",
+                 .table_full = kStall,
+                 .entries = 3,
+                 .results = 1,
+                 .credits = 1,
+                 .slow = 90,
+                 .active = 4,
+                 .to_home = true});
+  all.push_back({.name = "pull and push",
+                 .table_full = kEvict,
+                 .entries = 3,
+                 .results = 2,
+                 .slow = 8,
+                 .active = 7,
+                 .pull = 50,
+                 .remind = 2});
+  all.push_back({.name = "leaf, port of a GPU",
+                 .place = Place::kLeaf,
+                 .table_full = kBypass,
+                 .entries = 3,
+                 .slow = 10,
+                 .active = 7,
+                 .pull = 40,
+                 .multicasts = 10,
+                 .remind = 3});
+  all.push_back({.name = "leaf, port up",
+                 .place = Place::kLeaf,
+                 .table_full = kEvict,
+                 .entries = 2,
+                 .results = 2,
+                 .slow = 10,
+                 .active = 6,
+                 .pull = 50,
+                 .multicasts = 10,
+                 .remind = 3,
+                 .up_port = true});
+  all.push_back({.name = "root of a tree, packets of many sizes",
+                 .place = Place::kRoot,
+                 .table_full = kStall,
+                 .entries = 4,
+                 .active = 5,
+                 .hard = 5,
+                 .uneven = true});
+  all.push_back({.name = "top alone sums",
+                 .place = Place::kLeaf,
+                 .table_full = kStall,
+                 .entries = 4,
+                 .slow = 20,
+                 .active = 6,
+                 .pull = 30,
+                 .multicasts = 5,
+                 .levels = inc::Levels::kTop});
   return all;
 }
 
@@ -66,11 +113,12 @@ std::uint64_t packets_in_all() {
 
 template <class Hardware>
 Compared compare(const Setting& s, std::uint64_t packets, std::uint64_t seed, Coverage& coverage) {
-  const auto run = std::make_unique<Lockstep<Hardware>>(s, WorldShape{s.place, s.gpus, spec_of<Hardware>(s)}, seed, coverage);
+  const auto run = std::make_unique<Lockstep<Hardware>>(s, WorldShape{s.place, s.gpus, spec_of<Hardware>(s)},
+                                                        seed, coverage);
   const Compared c = run->run(packets);
   EXPECT_EQ(c.differences, 0U) << run->why();
-  std::cout << "  " << s.name << ": " << c.packets << " packets, " << c.copies << " copies, " << c.cycles << " cycles, "
-            << c.differences << " differences\n";
+  std::cout << "  " << s.name << ": " << c.packets << " packets, " << c.copies << " copies, " << c.cycles
+            << " cycles, " << c.differences << " differences\n";
   return c;
 }
 
@@ -81,7 +129,8 @@ TEST(RandomPackets, HardwareAndSimulatorDoTheSameInTwentyConfigurations) {
   const std::uint64_t each = packets_in_all() / 20;
   std::uint64_t seed = 1;
   for (const Setting& s : ten_settings()) {
-    for (const Compared& c : {compare<Fp32>(s, each, seed, coverage), compare<Wire>(s, each, seed + 1, coverage)}) {
+    for (const Compared& c :
+         {compare<Fp32>(s, each, seed, coverage), compare<Wire>(s, each, seed + 1, coverage)}) {
       packets += c.packets;
       differences += c.differences;
     }
@@ -93,16 +142,24 @@ TEST(RandomPackets, HardwareAndSimulatorDoTheSameInTwentyConfigurations) {
   std::cout << packets << " packets, 20 configurations, " << differences << " differences\n";
 }
 
-// With room for everything both keep their own time: a sum is at the outputs as many cycles after the end of adding as
-// inc.latency says, or later where another is being sent or where a beat waited for the write of the one before it.
+// With room for everything both keep their own time: a sum is at the outputs as many cycles after the end of
+// adding as inc.latency says, or later where another is being sent or where a beat waited for the write of
+// the one before it.
 template <class Hardware>
 Compared compare_times(std::uint64_t seed) {
   Coverage coverage(coverage_bins());
-  const Setting s{.name = "own time", .entries = 8, .results = 4, .credits = 15, .load = 60, .active = 4, .own_time = true};
+  const Setting s{.name = "own time",
+                  .entries = 8,
+                  .results = 4,
+                  .credits = 15,
+                  .load = 60,
+                  .active = 4,
+                  .own_time = true};
   const Compared c = compare<Hardware>(s, 4'000, seed, coverage);
   EXPECT_GT(c.timed, 400U);
   EXPECT_EQ(c.early, 0U) << "sums that leave before the simulator has them";
-  std::cout << "  " << c.timed << " sums, " << c.exact << " in the very cycle, the latest " << c.latest << " cycles later\n";
+  std::cout << "  " << c.timed << " sums, " << c.exact << " in the very cycle, the latest " << c.latest
+            << " cycles later\n";
   return c;
 }
 TEST(RandomPackets, SumsLeaveInTheCycleThatTheSimulatorExpects) {
@@ -110,8 +167,8 @@ TEST(RandomPackets, SumsLeaveInTheCycleThatTheSimulatorExpects) {
   EXPECT_GT(c.exact, c.timed * 95 / 100);
   EXPECT_LE(c.latest, 8U) << "a sum waits for one other, of 8 beats";
 }
-// A packet of 4 beats is shorter than the 6 cycles after which a beat can be read again: two cycles are lost with each
-// contribution that follows one to the same block directly.
+// A packet of 4 beats is shorter than the 6 cycles after which a beat can be read again: two cycles are lost
+// with each contribution that follows one to the same block directly.
 TEST(RandomPackets, ShortPacketsLoseTwoCyclesForEachContributionBehindItsLike) {
   const Compared c = compare_times<Wire>(102);
   EXPECT_GT(c.exact, 0U);

@@ -1,5 +1,5 @@
-// The simulator's unit of one switch, driven by hand, and what the hardware of one of its ports has to be told
-// with each packet: the row of the multicast table that the switch looks up.
+// The simulator's unit of one switch, driven by hand, and what the hardware of one of its ports has to be
+// told with each packet: the row of the multicast table that the switch looks up.
 #pragma once
 
 #include <map>
@@ -62,7 +62,9 @@ class SwitchWorld {
     return region(id).tree(units.regions().way(id, offset)).at(chip);
   }
   std::uint32_t port_of(net::LinkId out) const { return port_of_link_.at(out); }
-  std::uint32_t port_to(net::NodeId gpu, std::uint16_t way) const { return port_of(map.next(chip, gpu, way)); }
+  std::uint32_t port_to(net::NodeId gpu, std::uint16_t way) const {
+    return port_of(map.next(chip, gpu, way));
+  }
   /// The port whose table a block that is pushed belongs to, as ReductionUnit chooses it.
   std::uint32_t home_port(inc::RegionId id, std::uint32_t offset) const {
     const std::uint64_t block = offset / region(id).block();
@@ -120,7 +122,7 @@ class SwitchWorld {
         h.kind = Kind::kReduceWrite;
         h.expected = n.members;
         h.result_kind = h.sums && up != 0 ? Kind::kReduceWrite : Kind::kResult;
-        h.targets = up != 0                                         ? up
+        h.targets = up != 0                                   ? up
                     : r.plan.result_to == inc::ResultTo::kAll ? below
                                                               : std::uint64_t{1} << h.home;
         break;
@@ -131,10 +133,10 @@ class SwitchWorld {
         const std::size_t child = n.child(map.from(in));
         h.open = first_switch ? Open::kAlways
                               : static_cast<Open>(inc::sums_replies_further_in(spec.levels, spec.order));
-        h.expected = static_cast<std::uint32_t>(
-            first_switch                ? r.members()
-            : child < n.children.size() ? r.members() - n.children[child].members
-                                        : n.members);
+        h.expected =
+            static_cast<std::uint32_t>(first_switch                ? r.members()
+                                       : child < n.children.size() ? r.members() - n.children[child].members
+                                                                   : n.members);
         h.result_kind = map.to(to_home) == home ? Kind::kResult : Kind::kReply;
         break;
       }
@@ -166,7 +168,8 @@ class SwitchWorld {
       const inc::Tag tag = inc::Tag::of(p.flow());
       const std::uint64_t key = inc::key_of(p);
       if (p.kind() == net::PacketKind::kReminder) continue;
-      const std::uint32_t port = s.out != net::kNoLink ? port_of(s.out) : port_to(p.destination(), p.spread());
+      const std::uint32_t port =
+          s.out != net::kNoLink ? port_of(s.out) : port_to(p.destination(), p.spread());
       if (p.kind() == net::PacketKind::kUnitAck) {
         if (!gathered) ++acks[{port, key}];
         continue;
@@ -201,7 +204,7 @@ class SwitchWorld {
   net::Payloads payloads;
   support::FakeFabric fabric;
   inc::SwitchUnits units;
-  net::SwitchUnit* acts = nullptr;      ///< the unit as the network sees it
+  net::SwitchUnit* acts = nullptr;     ///< the unit as the network sees it
   inc::ReductionUnit* unit = nullptr;  ///< the same, with what it counts
   net::NodeId chip = 0;
   std::uint32_t ports = 0;

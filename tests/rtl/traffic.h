@@ -1,5 +1,6 @@
-// Random packets for one port: blocks that are pushed or asked for, their contributions in any order, multicasts, and
-// reminders by home GPUs that miss something. It counts what of each block has come out: every contribution once.
+// Random packets for one port: blocks that are pushed or asked for, their contributions in any order,
+// multicasts, and reminders by home GPUs that miss something. It counts what of each block has come out:
+// every contribution once.
 #pragma once
 
 #include <deque>

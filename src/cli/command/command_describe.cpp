@@ -18,6 +18,7 @@
 #include "config/yaml/dump.h"
 #include "config/yaml/suggest.h"
 #include "formats/catalog.h"
+#include "inc/unit_area.h"
 #include "report/describe_report.h"
 #include "report/model_report.h"
 #include "study/check.h"
@@ -80,6 +81,20 @@ int describe_model(const DescribeArguments& args) {
   return kDone;
 }
 
+/// The size of the hardware by that of its table, the other parameters being those that are shown.
+void add_areas(report::Description& d) {
+  constexpr int kPorts = 16;
+  inc::IncSpec spec;
+  d.areas_of = fmt::format(
+      "one port of a switch with {} ports in hardware: thousands of gate equivalents by part, and memory "
+      "(docs/rtl.md)",
+      kPorts);
+  for (std::int64_t bytes = 256; bytes <= 64 * 1024; bytes *= 2) {
+    spec.table_bytes = sim::Bytes{bytes};
+    d.areas.emplace_back(spec.table_bytes, inc::area_of(inc::shape_of(spec, kPorts)));
+  }
+}
+
 int describe_component(const DescribeArguments& args) {
   const auto found = config::find_component(args.name);
   if (!found) {
@@ -87,7 +102,9 @@ int describe_component(const DescribeArguments& args) {
                                  config::suggestion_for_component(args.name)));
   }
   if (args.yaml) return bad_input("--yaml goes with a system, a gpu or a model");
-  return show(args, {"component", found->name, found->about, {}, found->components, found->parameters}, {});
+  report::Description d{"component", found->name, found->about, {}, found->components, found->parameters};
+  if (found->also == inc::IncSpec::kAlsoCalled) add_areas(d);
+  return show(args, d, {});
 }
 
 int describe(const DescribeArguments& args) {

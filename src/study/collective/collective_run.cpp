@@ -10,6 +10,7 @@
 #include "coll/tune/engine_tuning.h"
 #include "gpu/machine.h"
 #include "inc/tag.h"
+#include "inc/unit_area.h"
 #include "sim/check.h"
 #include "sim/random.h"
 #include "sim/sampler.h"
@@ -144,7 +145,13 @@ std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine
                       .stalls = totals.stalls,
                       .evictions = totals.evictions,
                       .bypasses = totals.bypasses,
+                      .port_sram = {},
                       .packet_latency = {}};
+  std::size_t ports = 0;
+  for (const auto& unit : machine.units()->units()) ports = std::max(ports, unit->ports());
+  const inc::UnitArea area = inc::area_of(inc::shape_of(machine.units()->spec(), static_cast<int>(ports)));
+  c.port_gates = area.gates();
+  c.port_sram = area.sram();
   gpu::SwitchPort::Latency latency;
   for (int g = 0; g < machine.gpus(); ++g) {
     const gpu::SwitchPort& port = machine.gpu(g).switch_port();

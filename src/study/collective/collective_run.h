@@ -75,6 +75,8 @@ struct InNetworkCounters {
   std::uint64_t evictions = 0;
   std::uint64_t bypasses = 0;
   std::uint64_t finished_at_gpus = 0;  ///< partial sums that GPUs had to add up
+  double port_gates = 0;               ///< gate equivalents of the unit of one port (inc/unit_area.h)
+  sim::Bytes port_sram;                ///< its memory
   sim::Time packet_latency;  ///< push: the mean time from sending a contribution to the arrival of its sum
 };
 
