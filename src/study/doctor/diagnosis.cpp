@@ -192,8 +192,8 @@ void find_cause(Diagnosis& d, std::vector<LossCause> causes, std::span<const Cau
 }
 
 sim::Result<Diagnosis> diagnose(const SystemPtr& system, std::span<const MeasuredCurve> measured,
-                                const DoctorProgress& progress) {
-  auto healthy = simulate_healthy(system, measured, progress);
+                                const DoctorProgress& progress, const AllowedChoice& allowed) {
+  auto healthy = simulate_healthy(system, measured, progress, allowed);
   if (!healthy) return sim::fail_as(std::move(healthy));
   Diagnosis d = judge(*system, *std::move(healthy));
   if (d.verdict == Verdict::kAsExpected) return d;

@@ -62,6 +62,6 @@ void find_cause(Diagnosis& d, std::vector<LossCause> causes, std::span<const Cau
 
 /// Simulates what was measured, and the causes where something is lost.
 sim::Result<Diagnosis> diagnose(const SystemPtr& system, std::span<const MeasuredCurve> measured,
-                                const DoctorProgress& progress = {});
+                                const DoctorProgress& progress = {}, const AllowedChoice& allowed = {});
 
 }  // namespace infold::study
