@@ -77,8 +77,10 @@ std::string verdict_text(const Diagnosis& d) {
                       percent(d.fit));
   if (d.margin > 0) text += fmt::format("; the next cause is {:.1f} times as far off", d.margin);
   text += "\n";
-  if (!d.same_as.empty())
-    text += fmt::format("this log cannot tell it from: {}\n", d.same_as);
+  for (const std::size_t i : d.same_as) {
+    text += fmt::format("this log cannot tell it from: {} ({})\n", cause_of(d, d.fits[i]).about,
+                        degree_of(d, d.fits[i]));
+  }
   return text + fmt::format("check: {}\n", cause_of(d, best).check);
 }
 
@@ -131,7 +133,7 @@ std::string doctor_json(const DoctorReport& report) {
               {"system", report.system},
               {"verdict", sim::name_of(d.verdict)},
               {"cause", nullptr},
-              {"same_as", nullptr},
+              {"same_as", Json::array()},
               {"margin", nullptr},
               {"check", nullptr},
               {"fit", rounded(d.fit)},
@@ -140,7 +142,7 @@ std::string doctor_json(const DoctorReport& report) {
     out["cause"] = cause_of(d, d.fits.front()).id;
     out["check"] = cause_of(d, d.fits.front()).check;
     if (d.margin > 0) out["margin"] = rounded(d.margin);
-    if (!d.same_as.empty()) out["same_as"] = d.same_as;
+    for (const std::size_t i : d.same_as) out["same_as"].push_back(cause_of(d, d.fits[i]).id);
   }
   out["rows"] = std::move(rows);
   out["causes"] = std::move(causes);

@@ -6,6 +6,7 @@
 
 #include "formats/model/hugging_face.h"
 #include "formats/msccl/msccl_program.h"
+#include "formats/nccl_environment.h"
 #include "formats/nccl_tests.h"
 #include "formats/text/file_text.h"
 #include "formats/topology/topology_system.h"
@@ -22,7 +23,7 @@ std::string refusal_by(const std::string& path, Read read) {
   return text ? config::refusal_of(read(text->text)) : to_string(text.error());
 }
 
-inline constexpr std::array<config::NamedReader, 7> kFormatReaders = {{
+inline constexpr std::array<config::NamedReader, 8> kFormatReaders = {{
     {"hugging-face",
      [](const std::string& path) {
        return refusal_by(path,
@@ -43,6 +44,10 @@ inline constexpr std::array<config::NamedReader, 7> kFormatReaders = {{
      }},
     {"chakra", [](const std::string& path) { return config::refusal_of(load_workload({path})); }},
     {"kineto", [](const std::string& path) { return config::refusal_of(load_workload({path})); }},
+    {"nccl-environment",
+     [](const std::string& path) {
+       return refusal_by(path, [](const std::string& text) { return read_nccl_environment(text, "input"); });
+     }},
     {"nccl-tests",
      [](const std::string& path) {
        return refusal_by(path, [](const std::string& text) { return read_nccl_tests(text, "input"); });

@@ -72,6 +72,11 @@ script_of: [0, 0, 0, 0]
 const tree = join(scratch, "tree.json");
 const pair = join(scratch, "pair.json");
 const tuning = join(scratch, "tuning.yaml");
+// A machine of two GPUs and logs of it: as it should be, and slower.
+const duo = file("duo.yaml", "kind: system\nbase: r9nano-pcie-2\nname: duo\nsummary: s\n");
+const log = (name, factor) => file(name, `# Collective test starting: all_reduce_perf\n# Rank 0 on a\n# Rank 1 on a\n${[65536, 262144, 1048576].map((b) => `${b} ${b / 4} float sum -1 ${b * factor} 1 1 0 ${b * factor / 2} 1 1 0`).join("\n")}\n`);
+const sound = log("sound.txt", 1e-5);
+const loss = log("loss.txt", 1);
 const sweep = file("sweep.yaml", "kind: sweep\nsummary: s\ncommand: bench all_reduce -b 4K -g 2\naxes: [{--algo: [ring, tree]}]\n");
 const study = file("study.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, nvls]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
 const hopes = file("hopes.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, inc-push]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
@@ -162,6 +167,7 @@ const stepOptions = (command, several) => {
       : together({base: `${command} ${T}`, with: `--program ${pair}`, refusedToo: `--program ${pair} --algo tree`, refusedThree: `--program ${tree}`}),
     "--engine": together({base, with: "--engine dma", refusedToo: "--algo ring@dma --engine ace"}),
     "--proto": together({base, with: "--proto simple", refusedToo: "--proto ll --engine dma"}),
+    "--env": together({base: base.replace(/--algo \S+/, ""), with: "--env NCCL_MAX_NCHANNELS=2", refusedToo: "--env NCCL_ALGO=rign"}),
     "--channels": together({base, with: "--channels 2", refusedToo: "--engine dma --channels 2"}),
     "--what-if": {base: `${command} ${T} ${inNetwork}`, with: "--what-if inc"},
     "--priority": {base: `${command} --model vgg16 --batch 8 --gpus 2 --json --no-timing --sync per-tensor${several ? " --algo ring" : ""}`, with: "--priority -50", useless: [`${command} ${T} ${inNetwork} --what-if inc --priority -5`], ...(alone ? {refusedIn: base, refused: "--priority -5 --sequential"} : {})},
@@ -219,6 +225,7 @@ const table = {
     "--algo": {base: B, with: "--algo tree", refusedIn: "bench", refused: `--program ${tree} --algo ring`},
     "--proto": {base: B, with: "--proto simple", refusedIn: "bench", refused: `--program ${tree} --proto lll`},
     "--engine": {base: B, with: "--engine dma", refusedToo: `${inNetwork} --what-if inc --engine dma`},
+    "--env": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--env NCCL_ALGO=tree", refusedToo: "--env NCCL_ALGO=tree --algo ring"},
     "--channels": {base: "bench all_reduce -b 1M -g 4 --json --no-timing", with: "--channels 2", refusedToo: "--engine ace --channels 2"},
     "--what-if": {base: `${B} ${inNetwork}`, with: "--what-if inc"},
     "--burst": {base: "bench all_reduce -b 16M -g 2 --json --no-timing", with: "--burst 4KiB"},
@@ -308,6 +315,15 @@ const table = {
     "-g,--gpus,--ngpus": {base: "program show --size 4K", with: "-g 3"},
     "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
     "--json": {base: "program show -g 2 --size 4K", with: "--json"},
+  },
+  "doctor": {
+    "--system": {base: `doctor --log ${loss} --system ${duo} --json`, against: `doctor --log ${loss} --system r9nano-pcie-4 --json`, with: ""},
+    "--log": {base: `doctor --system ${duo} --json --log ${loss}`, against: `doctor --system ${duo} --json --log ${sound}`, with: ""},
+    "--set": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--set coll.channels=2"},
+    "--env": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--env NCCL_ALGO=tree", refusedToo: "--env NCCL_ALGO=rign"},
+    "--in-place": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--in-place"},
+    "--json": {base: `doctor --log ${sound} --system ${duo}`, with: "--json"},
+    "--report": {base: `doctor --log ${sound} --system ${duo}`, writes: "d.html"},
   },
   "import": {
     "file": {base: `import ${topology}`, against: `import ${config}`, with: ""},

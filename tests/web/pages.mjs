@@ -20,6 +20,7 @@ export const commands = {
   "train-pp": ["train", ...blocks, "--pp", "2", "--micro-batches", "4", "--schedule", "zero-bubble"],
   "train-one-gpu": ["train", "--model", "lenet", "--gpus", "1"],
   compare: ["compare", ...step, "--what-if", "inc", "--algo", "ring,tree,inc-push"],
+  doctor: ["doctor", "--system", path.join(here, "../cli/files/small.yaml"), "--log", path.join(here, "../cli/files/formats/link-missing.txt")],
   explain: ["explain", ...step],
   kernel: ["bench", "gemm", "-m", "1024", "-n", "1024", "-k", "1024", "--beside", "all_reduce", "--size", "1M", "--system", "hgx-h100"],
   validate: ["validate", path.join(here, "../cli/files/validation.yaml"), "--only", "ring", "--only", "twice"],
@@ -34,7 +35,7 @@ export async function makePages() {
   const pages = {};
   for (const [name, words] of Object.entries(commands)) {
     const file = path.join(folder, `${name}.html`);
-    const quiet = ["validate", "sweep"].includes(words[0]) ? [] : ["--no-timing"]; // these never say how long it took
+    const quiet = ["doctor", "validate", "sweep"].includes(words[0]) ? [] : ["--no-timing"]; // these never say how long it took
     const kept = words[0] === "sweep" ? ["--out", path.join(folder, name)] : [];
     const {stdout} = await promisify(execFile)(binary, [...words, ...kept, "--json", ...quiet, "--report", file]);
     pages[name] = {file, json: JSON.parse(stdout), html: await readFile(file, "utf8")};

@@ -238,7 +238,31 @@ export interface Sweep {
   csv: string;
   rows: Record<string, SweepCell>[];
 }
-export type Result = Bench | KernelBench | Train | Compare | Explain | Study | Validate | Sweep;
+export interface DoctorRow {
+  collective: string;
+  gpus: number;
+  bytes: number;
+  measured_us: number;
+  expected_us: number;
+  allowed_us: number;
+  best_cause_us: number | null;
+  algo: string;
+  proto: string;
+}
+export interface Doctor {
+  command: "doctor";
+  system: string;
+  verdict: "as-expected" | "lost" | "unclear";
+  cause: string | null;
+  same_as: string[];
+  margin: number | null;
+  check: string | null;
+  fit: number;
+  notes: string[];
+  rows: DoctorRow[];
+  causes: {cause: string; degree: string; fit: number; about: string}[];
+}
+export type Result = Bench | KernelBench | Train | Compare | Doctor | Explain | Study | Validate | Sweep;
 
 /** Chips are numbered, GPUs first; a link is all cables from one to another. */
 export interface Machine {

@@ -3,6 +3,7 @@ import {Payload} from "./payload";
 import {View} from "./view";
 import {benchView} from "./bench";
 import {compareView} from "./compare";
+import {doctorView} from "./doctor";
 import {explainView} from "./explain";
 import {hypotheticalNotes} from "./hypothetical";
 import {kernelView} from "./kernel";
@@ -21,6 +22,8 @@ function viewOfResult({result, published, counters, history, systems}: Payload):
       return trainView(result, counters, history, systems);
     case "compare":
       return compareView(result, counters);
+    case "doctor":
+      return doctorView(result);
     case "explain":
       return explainView(result);
     case "study":

@@ -239,11 +239,28 @@ sim::Status check_built(const BenchArguments& args, const BenchOptions& options,
   return {};
 }
 
+/// What --env leaves to the library; a program brings its own steps and protocol.
+sim::Status take_environment(BenchArguments& args, const Environment& environment) {
+  if (!args.program.empty()) {
+    if (environment.variables.algorithms.empty() && environment.variables.protocols.empty()) return {};
+    return sim::fail("--env: NCCL_ALGO and NCCL_PROTO have no effect with --program, which brings its own steps");
+  }
+  for (const auto& named : coll::kCollectiveNames) {
+    if (named.name != args.collective) continue;
+    LibraryWords words{args.algorithms, args.algorithm_typed, args.protocols, args.protocol_typed};
+    return environment.restrict(named.value, true, words);
+  }
+  return {};
+}
+
 int bench_command(BenchArguments& args, const CLI::App& command) {
   std::optional<coll::OwnProgram> own;
   if (!args.program.empty()) {
     if (const int exit = take_program(args, command, own); exit != kDone) return exit;
   }
+  const auto environment = read_environment(args.env, args.systems);
+  if (!environment) return failure(environment.error());
+  if (auto taken = take_environment(args, *environment); !taken) return failure(taken.error());
   auto options = understand(args);
   if (!options) return failure(options.error());
   if (own) {
@@ -256,7 +273,8 @@ int bench_command(BenchArguments& args, const CLI::App& command) {
     options->engines = {program.engine};
     options->program = std::move(own);
   }
-  std::vector<std::string> sets = args.sets;
+  std::vector<std::string> sets = environment->sets;
+  sets.insert(sets.end(), args.sets.begin(), args.sets.end());
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   const auto systems = load_systems(args.systems, sets);
   if (!systems) return failure(systems.error());

@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
+#include "cli/options/environment.h"
 #include "cli/options/measured_log.h"
 #include "cli/options/systems.h"
 #include "cli/outcome.h"
@@ -27,6 +28,7 @@ struct DoctorArguments {
   std::string system;
   std::string log;
   std::vector<std::string> sets;
+  EnvironmentArguments env;
   bool in_place = false;
   bool json = false;
   PageArguments page;
@@ -41,7 +43,11 @@ sim::Result<formats::Measurements> read_log(const std::string& file) {
 int doctor(const DoctorArguments& args) {
   const auto measurements = read_log(args.log);
   if (!measurements) return failure(measurements.error());
-  const auto system = load_one_system(args.system, args.sets);
+  const auto environment = read_environment(args.env, args.system);
+  if (!environment) return failure(environment.error());
+  std::vector<std::string> sets = environment->sets;
+  sets.insert(sets.end(), args.sets.begin(), args.sets.end());
+  const auto system = load_one_system(args.system, sets);
   if (!system) return failure(system.error());
   auto log = curves_of(*measurements, args.log, **system, args.in_place);
   if (!log) return failure(log.error());
@@ -49,10 +55,13 @@ int doctor(const DoctorArguments& args) {
   if (const int exit = page.open(); exit != kDone) return exit;
   page.add(**system);
   Progress progress;
-  auto diagnosis = study::diagnose(*system, log->curves, [&](const std::string& what, double share) {
-    progress.show(what, share);
-    return !interrupted();
-  });
+  auto diagnosis = study::diagnose(
+      *system, log->curves,
+      [&](const std::string& what, double share) {
+        progress.show(what, share);
+        return !interrupted();
+      },
+      args.env.typed.empty() ? study::AllowedChoice{} : environment->allowed());
   progress.clear();
   if (!diagnosis) return failure(diagnosis.error());
   const report::DoctorReport report{.system = (*system)->name,
@@ -79,6 +88,7 @@ void add_doctor(CLI::App& app, const std::string& typed, int& exit) {
       ->add_option("--set", args->sets,
                    "change a parameter, e.g. --set coll.channels=16 (see 'infold describe')")
       ->allow_extra_args(false);
+  add_environment_argument(*command, args->env);
   command->add_flag("--in-place", args->in_place, "compare the times in place (default: out of place)");
   command->add_flag("--json", args->json, "print JSON");
   add_page_argument(*command, args->page);

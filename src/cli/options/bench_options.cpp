@@ -206,9 +206,11 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       "size and protocol unless -b or --proto say otherwise");
   c.add_option("--system", a.systems, "preset or file, or several with commas")->capture_default_str();
   c.add_option("--algo", a.algorithms, "algorithm, or several with commas; auto: choose for each size")
+      ->each([&a](const std::string&) { a.algorithm_typed = true; })
       ->capture_default_str();
   c.add_option("--proto", a.protocols,
                "wire protocol: simple, ll, ll128, or several with commas; auto: choose for each size")
+      ->each([&a](const std::string&) { a.protocol_typed = true; })
       ->capture_default_str();
   c.add_option(
        "--engine", a.engines,
@@ -217,6 +219,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
       ->capture_default_str();
   c.add_option("--channels", a.channels, "workgroups of a collective on each GPU (default: the system's)")
       ->check(CLI::Range(1, 256));
+  add_environment_argument(c, a.env);
   add_what_if_argument(c, a.what_if);
   c.add_option(
        "--burst", a.burst,

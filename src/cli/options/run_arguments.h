@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/environment.h"
 #include "cli/options/what_if.h"
 #include "cli/page.h"
 #include "cli/trace_file.h"
@@ -14,6 +15,9 @@ struct RunArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  EnvironmentArguments env;
+  bool algorithm_typed = false;  ///< whether --algo was given
+  bool protocol_typed = false;   ///< whether --proto was given
   WhatIf what_if;
   PageArguments page;
   TraceArguments trace;

@@ -230,6 +230,7 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_option("--algo", a.algorithms,
                several ? "algorithms, with commas; auto: choose for each bucket; ring@dma: on another engine"
                        : "algorithm; auto: choose for each bucket")
+      ->each([&a](const std::string&) { a.algorithm_typed = true; })
       ->capture_default_str();
   c.add_option("--program", a.programs,
                a.beside_programs
@@ -237,9 +238,12 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
                    : "with the program of this file (see 'infold program show') instead of an algorithm's")
       ->allow_extra_args(false);
   c.add_option("--engine", a.engine, "what carries them out: sm, dma or ace")->capture_default_str();
-  c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")->capture_default_str();
+  c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")
+      ->each([&a](const std::string&) { a.protocol_typed = true; })
+      ->capture_default_str();
   c.add_option("--channels", a.channels, "workgroups of a collective on each GPU (default: the system's)")
       ->check(CLI::Range(1, 256));
+  add_environment_argument(c, a.env);
   add_what_if_argument(c, a.what_if);
   c.add_option("--priority", a.priority, "priority of the collectives' stream; that of compute is 0")
       ->check(CLI::Range(-100, 100))
@@ -298,13 +302,20 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   c.add_flag("--no-timing", a.no_timing, "leave out how long the simulation took");
 }
 
-sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& args) {
+sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& typed) {
+  TrainArguments args = typed;
+  const auto environment = read_environment(args.env, args.system);
+  if (!environment) return sim::fail_as(environment);
+  LibraryWords words{args.algorithms, args.algorithm_typed, args.protocol, args.protocol_typed};
+  // Of the algorithms that are left, a step runs one; gradients are summed by all-reduces.
+  if (auto e = environment->restrict(coll::Collective::kAllReduce, false, words); !e) return sim::fail_as(std::move(e));
   auto setup = std::make_unique<TrainSetup>();
   study::StepJob& job = setup->job;
   if (auto e = pick_recipe(args, job.recipe); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_sync(args, job.sync); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_sharing(args, job.core); !e) return sim::fail_as(std::move(e));
-  std::vector<std::string> sets = args.sets;
+  std::vector<std::string> sets = environment->sets;
+  sets.insert(sets.end(), args.sets.begin(), args.sets.end());
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   auto system = load_one_system(args.system, sets);
   if (!system) return sim::fail_as(std::move(system));

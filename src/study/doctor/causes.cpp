@@ -11,6 +11,9 @@ namespace infold::study {
 
 namespace {
 
+/// The library chooses otherwise than it should.
+constexpr std::string_view kChoices = "choices";
+
 bool reduces_in_switches(const SystemSpec& system) {
   return system.machine.inc.unit == inc::Unit::kNvls;
 }
@@ -21,7 +24,7 @@ LossCause nvls_off(const SystemSpec& system) {
               .check =
                   "NCCL_DEBUG=INFO says 'NVLS multicast support is available' when it is on; NCCL_NVLS_ENABLE; "
                   "nvidia-smi -q (Fabric State: Completed), the fabric manager's log",
-              .kin = "algorithm",
+              .kin = kChoices,
               .variants = {}};
   if (reduces_in_switches(system)) cause.variants.push_back({.label = "without nvls", .never = "nvls"});
   return cause;
@@ -52,7 +55,7 @@ LossCause other_algorithm(const SystemSpec& system) {
               .about = "the library is made to run one algorithm alone",
               .check = "NCCL_ALGO, the environment file (nccl.conf) and tuner plug-ins; NCCL_DEBUG=INFO with "
                        "NCCL_DEBUG_SUBSYS=TUNING says which algorithm was chosen",
-              .kin = "",
+              .kin = kChoices,
               .variants = {}};
   for (const std::string_view name : {"ring", "tree", "nvls"}) {
     if (name == "nvls" && !reduces_in_switches(system)) continue;
@@ -66,7 +69,7 @@ LossCause other_protocol() {
               .about = "the library is made to run one protocol alone",
               .check = "NCCL_PROTO, the environment file (nccl.conf) and tuner plug-ins; NCCL_DEBUG=INFO with "
                        "NCCL_DEBUG_SUBSYS=TUNING says which protocol was chosen",
-              .kin = "",
+              .kin = kChoices,
               .variants = {}};
   for (const auto& protocol : coll::kProtocolNames)
     cause.variants.push_back({.label = fmt::format("only {}", protocol.name), .protocol = protocol.value});
@@ -156,12 +159,14 @@ LossCause narrow_pcie(const SystemSpec& system) {
   return cause;
 }
 
+struct PcieGeneration {
+  std::string_view name;
+  std::int64_t bytes_per_s;
+};
 /// PCI Express base specifications 3.0, 4.0 and 5.0: 16 lanes of 8, 16 and 32 GT/s with 128b/130b coding.
-std::int64_t pcie_bytes_per_s(std::string_view gpu) {
-  constexpr std::int64_t kThird = 15'750'000'000;
-  if (gpu.starts_with("v100") || gpu.starts_with("r9")) return kThird;
-  return gpu.starts_with("a100") ? 2 * kThird : 4 * kThird;
-}
+constexpr std::array kPcieGenerations = {PcieGeneration{"PCIe 3.0 x16", 15'750'000'000},
+                                         PcieGeneration{"PCIe 4.0 x16", 31'500'000'000},
+                                         PcieGeneration{"PCIe 5.0 x16", 63'000'000'000}};
 
 /// Without peer-to-peer access data go up to the host's memory and down again. Each GPU then has one link to
 /// the host, which is the root of a tree.
@@ -172,20 +177,25 @@ LossCause p2p_off(const SystemSpec& system) {
                        "NCCL_P2P_LEVEL, ACS and IOMMU settings; nvidia-smi topo -p2p rw",
               .kin = "",
               .variants = {}};
-  SystemSpec machine = system;
-  net::FabricSpec& fabric = machine.machine.fabric;
-  const bool tree = fabric.topology == net::Topology::kPcieTree;
-  if (tree && fabric.groups == machine.machine.gpus) return cause;
-  if (!tree) {
-    const net::FabricSpec plain;
-    fabric = plain;
-    fabric.topology = net::Topology::kPcieTree;
-    fabric.link.rate = sim::Bandwidth::bytes_per_s(pcie_bytes_per_s(machine.machine.gpu.name));
-    fabric.packet = {.payload = sim::Bytes{128}, .header = sim::Bytes{24}, .ack = sim::Bytes{8}};
+  const bool tree = system.machine.fabric.topology == net::Topology::kPcieTree;
+  if (tree && system.machine.fabric.groups == system.machine.gpus) return cause;
+  for (const PcieGeneration& pcie : kPcieGenerations) {
+    SystemSpec machine = system;
+    net::FabricSpec& fabric = machine.machine.fabric;
+    if (!tree) {
+      fabric = {};
+      fabric.topology = net::Topology::kPcieTree;
+      fabric.link.rate = sim::Bandwidth::bytes_per_s(pcie.bytes_per_s);
+      fabric.packet = {.payload = sim::Bytes{128}, .header = sim::Bytes{24}, .ack = sim::Bytes{8}};
+    }
+    fabric.groups = machine.machine.gpus;
+    machine.machine.inc = {};
+    machine.machine.inc.unit = inc::Unit::kNone;
+    cause.variants.push_back(
+        {.label = tree ? "through the host" : fmt::format("through the host by {}", pcie.name),
+         .machine = std::move(machine)});
+    if (tree) break;
   }
-  fabric.groups = machine.machine.gpus;
-  machine.machine.inc = {};
-  cause.variants.push_back({.label = "through the host", .machine = std::move(machine)});
   return cause;
 }
 

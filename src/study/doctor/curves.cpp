@@ -173,7 +173,7 @@ class Question {
   std::vector<Use> used_;
 };
 
-bool allowed(const CauseVariant& variant, const Choice& choice) {
+bool leaves(const CauseVariant& variant, const Choice& choice) {
   if (!variant.only.empty() && choice.algorithm->name != variant.only) return false;
   if (choice.algorithm->name == variant.never) return false;
   return !variant.protocol || choice.protocol == *variant.protocol;
@@ -220,7 +220,7 @@ Times with_fewer_offers(const ExpectedCurve& curve, const CauseVariant& variant)
   Times times;
   for (std::size_t p = 0; p < curve.expected.size(); ++p) {
     const std::size_t best =
-        fastest(curve, p, [&](const Choice& offer) { return allowed(variant, offer); });
+        fastest(curve, p, [&](const Choice& offer) { return leaves(variant, offer); });
     times.push_back(best < curve.offers.size() ? curve.times[best][p] : curve.expected[p]);
   }
   return times;
@@ -240,13 +240,15 @@ sim::Bytes largest_simulated(const Choice& choice, int gpus) {
 
 sim::Result<std::vector<ExpectedCurve>> simulate_healthy(const SystemPtr& system,
                                                          std::span<const MeasuredCurve> measured,
-                                                         const DoctorProgress& progress) {
+                                                         const DoctorProgress& progress,
+                                                         const AllowedChoice& allowed) {
   std::vector<ExpectedCurve> out;
   for (const MeasuredCurve& curve : measured) {
     ExpectedCurve& made = out.emplace_back();
     made.measured = curve;
     made.measured.points = thinned(curve.points);
     made.offers = library_choices(*system, curve);
+    std::erase_if(made.offers, [&](const Choice& c) { return allowed && !allowed(curve.collective, c); });
   }
   std::vector<Asked> asked;
   std::vector<std::vector<Question>> questions;  // by curve and offer

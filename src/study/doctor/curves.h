@@ -34,6 +34,9 @@ struct CauseCurves {
   std::vector<Times> times;
 };
 
+/// Whether the library may choose this for a collective; if empty, it may choose anything.
+using AllowedChoice = std::function<bool(coll::Collective collective, const Choice& choice)>;
+
 /// Called with what is being simulated and the share that is done; returning false asks to stop.
 using DoctorProgress = std::function<bool(const std::string& what, double share)>;
 
@@ -45,7 +48,8 @@ sim::Bytes largest_simulated(const Choice& choice, int gpus);
 /// cannot run what was measured.
 sim::Result<std::vector<ExpectedCurve>> simulate_healthy(const SystemPtr& system,
                                                          std::span<const MeasuredCurve> measured,
-                                                         const DoctorProgress& progress = {});
+                                                         const DoctorProgress& progress = {},
+                                                         const AllowedChoice& allowed = {});
 
 /// Simulates every degree of every cause. One that this machine cannot have (the last plane is missing) has
 /// no curves. Requires: `healthy` is of the same system.

@@ -16,6 +16,7 @@ namespace {
 constexpr double kFarthest = 0.693;  // the logarithm of 2
 /// Another cause must be further off than the best by this part, and by no less than the noise leaves.
 constexpr double kClearly = 0.3;
+constexpr double kSurely = 1.5;  // deviations of a mean
 
 double distance(double a, double b) {
   return std::min(std::abs(std::log(a / b)), kFarthest);
@@ -82,13 +83,14 @@ struct Duel {
   double best = 0;
   double other = 0;
   bool clear() const {
-    return points > 0 && other - best >= std::max(kClearly * best, kNoise * (points > 3 ? 0.7 : 1.4));
+    // The mean of many points is surer than that of few.
+    return points > 0 && other - best >= std::max(kClearly * best, kSurely * kNoise / std::sqrt(points));
   }
 };
 Duel compare(const Diagnosis& d, const CauseFit& best, const CauseFit& other) {
   Duel duel;
   for_points(d, [&](double us, std::size_t c, std::size_t p) {
-    if (distance(best.times[c][p], other.times[c][p]) <= 2 * kNoise) return;
+    if (distance(best.times[c][p], other.times[c][p]) <= kNoise) return;
     duel.best += distance(us, best.times[c][p]);
     duel.other += distance(us, other.times[c][p]);
     ++duel.points;
@@ -113,30 +115,30 @@ bool explains(const Diagnosis& d, const CauseFit& fit) {
 }
 
 bool are_kin(const Diagnosis& d, const CauseFit& a, const CauseFit& b) {
-  const LossCause& one = d.causes[a.cause];
-  const LossCause& two = d.causes[b.cause];
-  return one.kin == two.id || two.kin == one.id;
+  const std::string_view kin = d.causes[a.cause].kin;
+  return !kin.empty() && kin == d.causes[b.cause].kin;
 }
 
-/// Of two kin that leave the same log, the simpler one is named.
+/// Of kin that give the very same times, the simpler one is named, which comes first among causes.
 void prefer_simpler(Diagnosis& d) {
+  std::size_t first = 0;
   for (std::size_t i = 1; i < d.fits.size(); ++i) {
-    if (d.causes[d.fits[i].cause].kin != d.causes[d.fits[0].cause].id) continue;
-    if (!compare(d, d.fits[0], d.fits[i]).clear()) std::swap(d.fits[0], d.fits[i]);
-    return;
+    const bool same = d.fits[i].fit - d.fits[0].fit < kNoise / 20;
+    if (same && are_kin(d, d.fits[0], d.fits[i]) && d.fits[i].cause < d.fits[first].cause) first = i;
   }
+  std::swap(d.fits[0], d.fits[first]);
 }
 
 }  // namespace
 
-Diagnosis judge(std::string_view gpu, std::vector<ExpectedCurve> healthy) {
+Diagnosis judge(const SystemSpec& system, std::vector<ExpectedCurve> healthy) {
   Diagnosis d;
   d.curves = std::move(healthy);
   bool any = false;
   for (const ExpectedCurve& curve : d.curves) {
     Times& allowed = d.allowed.emplace_back();
     for (std::size_t p = 0; p < curve.expected.size(); ++p) {
-      allowed.push_back(curve.expected[p] * (1 + known_error(gpu, curve.measured.collective, curve.measured.points[p].bytes)) *
+      allowed.push_back(curve.expected[p] * (1 + known_error(system, curve.measured.collective, curve.measured.points[p].bytes)) *
                         (1 + kNoise));
     }
     d.slow.push_back(is_slow(curve, allowed));
@@ -170,24 +172,30 @@ void find_cause(Diagnosis& d, std::vector<LossCause> causes, std::span<const Cau
   for (std::size_t i = 1; i < d.fits.size(); ++i) {
     const Duel duel = compare(d, best, d.fits[i]);
     if (!duel.clear()) {
-      if (!are_kin(d, best, d.fits[i])) return;
-      d.same_as = d.causes[d.fits[i].cause].id;
+      if (!are_kin(d, best, d.fits[i])) {
+        d.same_as.clear();
+        return;
+      }
+      d.same_as.push_back(i);
       continue;
     }
     if (next == 0) next = d.fits[i].fit;
   }
   // Without any cause it must be clearly worse, too.
   const CauseFit none{.cause = 0, .variant = 0, .fit = d.fit, .times = expected_of(d)};
-  if (!compare(d, best, none).clear()) return;
+  if (!compare(d, best, none).clear()) {
+    d.same_as.clear();
+    return;
+  }
   d.verdict = Verdict::kLost;
   d.margin = best.fit > 0 ? (next > 0 ? next : d.fit) / best.fit : 0;
 }
 
 sim::Result<Diagnosis> diagnose(const SystemPtr& system, std::span<const MeasuredCurve> measured,
-                                const DoctorProgress& progress) {
-  auto healthy = simulate_healthy(system, measured, progress);
+                                const DoctorProgress& progress, const AllowedChoice& allowed) {
+  auto healthy = simulate_healthy(system, measured, progress, allowed);
   if (!healthy) return sim::fail_as(std::move(healthy));
-  Diagnosis d = judge(system->machine.gpu.name, *std::move(healthy));
+  Diagnosis d = judge(*system, *std::move(healthy));
   if (d.verdict == Verdict::kAsExpected) return d;
   std::vector<LossCause> causes = causes_of(*system);
   std::vector<ExpectedCurve> tested;

@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/params.h"
@@ -49,20 +48,20 @@ struct Diagnosis {
   std::vector<CauseFit> fits;  ///< of each cause that can be simulated, the best first
   /// With a cause: how many times further off the next best is.
   double margin = 0;
-  /// A cause whose times are the same within the noise, where there is one.
-  std::string_view same_as;
+  /// Causes of the same kind that fit about as well, places in `fits`.
+  std::vector<std::size_t> same_as;
 };
 
 /// Times that are measured twice differ by this, a fraction.
 inline constexpr double kNoise = 0.03;
 
 /// Judges measured times by simulated ones, whoever simulated them.
-Diagnosis judge(std::string_view gpu, std::vector<ExpectedCurve> healthy);
+Diagnosis judge(const SystemSpec& system, std::vector<ExpectedCurve> healthy);
 /// Looks for the cause. Requires: the verdict is not kAsExpected; the curves are those of d.tested.
 void find_cause(Diagnosis& d, std::vector<LossCause> causes, std::span<const CauseCurves> curves);
 
 /// Simulates what was measured, and the causes where something is lost.
 sim::Result<Diagnosis> diagnose(const SystemPtr& system, std::span<const MeasuredCurve> measured,
-                                const DoctorProgress& progress = {});
+                                const DoctorProgress& progress = {}, const AllowedChoice& allowed = {});
 
 }  // namespace infold::study

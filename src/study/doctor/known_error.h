@@ -2,14 +2,13 @@
 // of `infold validate`.
 #pragma once
 
-#include <string_view>
-
 #include "coll/program/names.h"
 #include "sim/units.h"
+#include "study/system_spec.h"
 
 namespace infold::study {
 
 /// A measured time of up to (1 + this) times the expected one says nothing of the machine.
-double known_error(std::string_view gpu, coll::Collective collective, sim::Bytes bytes);
+double known_error(const SystemSpec& system, coll::Collective collective, sim::Bytes bytes);
 
 }  // namespace infold::study
