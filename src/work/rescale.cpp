@@ -59,6 +59,8 @@ Uses uses_of(const Graph& graph) {
 /// Where the groups of a communicator lie if replicas have `unit` ranks; none if they do not fit that.
 std::optional<Place> place_of(const Communicator& c, int ranks, int unit, bool transfers, bool used) {
   if (!used || c.groups.empty()) return Place::kUnused;
+  if (!transfers && !divides_the_model(c.name) && c.groups.size() == 1 && std::ssize(c.groups.front()) == ranks)
+    return Place::kAll;
   const auto within = [&](const std::vector<int>& g) {
     return std::ranges::all_of(g, [&](int r) { return r / unit == g.front() / unit; });
   };
@@ -66,7 +68,6 @@ std::optional<Place> place_of(const Communicator& c, int ranks, int unit, bool t
   if (ranks > 1 && std::ranges::all_of(c.groups, [](const auto& g) { return g.size() == 1; }))
     return Place::kWithin;
   if (transfers || divides_the_model(c.name)) return std::nullopt;
-  if (c.groups.size() == 1 && std::ssize(c.groups.front()) == ranks) return Place::kAll;
   const auto across = [&](const std::vector<int>& g) {
     if (std::ssize(g) != ranks / unit) return false;
     for (std::size_t i = 0; i < g.size(); ++i) {

@@ -111,7 +111,7 @@ TEST_F(Chakra, OneFileStandsForAsManyRanksAsAreAskedFor) {
 TEST_F(Chakra, ACircleIsRefusedWithItsNodes) {
   const auto loaded = load({chakra({kernel(1, 10, {2}), kernel(2, 10, {1})})});
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(to_string(loaded.error()), HasSubstr("circle: 'n1' waits for 'n2'; 'n2' waits for 'n1'"));
+  EXPECT_THAT(to_string(loaded.error()), HasSubstr("so that none can begin: 'n1' waits for 'n2'; 'n2' waits for 'n1'"));
 }
 
 TEST_F(Chakra, ControlThatWouldMakeACircleIsNoOrder) {
@@ -138,7 +138,7 @@ TEST_F(Chakra, ATraceThatIsCutOffSaysWhere) {
   const std::string whole = chakra({kernel(1, 10), kernel(2, 20, {1})});
   const auto loaded = load({whole.substr(0, whole.size() - 3)});
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(to_string(loaded.error()), HasSubstr("byte 31: the trace is cut off"));
+  EXPECT_THAT(to_string(loaded.error()), HasSubstr("byte 35: the trace is cut off"));
 }
 
 TEST_F(Chakra, AMessageThatAnnouncesMoreThanTheLimitIsRefusedBeforeItIsRead) {

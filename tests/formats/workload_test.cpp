@@ -140,7 +140,7 @@ TEST(WorkloadFile, AnUnknownKindOfOperationHasItsPlaceAndASuggestion) {
 
 TEST(WorkloadFile, AnUnknownKeyHasItsPlace) {
   EXPECT_THAT(refusal(with_operations("{\"do\": \"measured\", \"ps\": 1, \"sm\": 4}", kCompute)),
-              HasSubstr("w.json:5:31: unknown key 'sm' (did you mean 'sms'?)"));
+              HasSubstr("w.json:5:29: unknown key 'sm' (did you mean 'sms'?)"));
 }
 
 TEST(WorkloadFile, ANumberOutOfRangeHasItsPlace) {

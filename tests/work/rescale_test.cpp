@@ -66,6 +66,13 @@ TEST(Rescale, AGroupOfAllThatDividesTheModelIsRepeated) {
   EXPECT_THAT(r->assumed, Contains(HasSubstr("do not communicate")));
 }
 
+TEST(Rescale, AGroupOfAllGrowsBesideATensorGroupOfAll) {
+  const auto r = rescaled(reducing(2, {{.name = "tp", .groups = {{0, 1}}}, {.name = "default_pg", .groups = {{0, 1}}}}), 4);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->graph.communicators[0].groups, (Groups{{0, 1}, {2, 3}}));
+  EXPECT_EQ(r->graph.communicators[1].groups, (Groups{{0, 1, 2, 3}}));
+}
+
 TEST(Rescale, ANumberThatIsNoNumberOfReplicasIsRefused) {
   const auto r = rescaled(reducing(2, {{.name = "tp", .groups = {{0, 1}}}}), 3);
   ASSERT_FALSE(r);

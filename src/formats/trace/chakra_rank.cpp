@@ -61,10 +61,13 @@ class ChakraRankReader {
   }
 
   sim::Result<RankTrace> finish() {
-    counts_.missing += connect(/*control=*/true);
-    if (check_circles()) return std::move(out_);
+    const std::int64_t missing = connect(/*control=*/true);
+    if (check_circles()) {
+      counts_.missing += missing;
+      return std::move(out_);
+    }
     // Converters of PyTorch's traces write who called whom as control, beside the order of data.
-    connect(/*control=*/false);
+    counts_.missing += connect(/*control=*/false);
     if (auto ok = check_circles(); !ok) return sim::fail_as(std::move(ok));
     counts_.without_control = true;
     return std::move(out_);
