@@ -21,21 +21,25 @@ study::Workload random_step() {
   const int rounds = pick(1, 3);
   const work::BufferId buffer = g.add(work::Buffer{sim::Bytes{65536 * pick(1, 4)}});
   for (int s = 0; s <= g.script_of[1]; ++s) {
-    work::Script script{.streams = {{.name = "compute", .kind = work::Stream::Kind::kCompute},
-                                    {.name = "dp", .kind = work::Stream::Kind::kCommunication, .communicator = 0},
-                                    {.name = "host", .kind = work::Stream::Kind::kHost}}};
+    work::Script script{
+        .streams = {{.name = "compute", .kind = work::Stream::Kind::kCompute},
+                    {.name = "dp", .kind = work::Stream::Kind::kCommunication, .communicator = 0},
+                    {.name = "host", .kind = work::Stream::Kind::kHost}}};
     std::vector<work::OpId> before;
     for (int i = 0; i < rounds; ++i) {
       const auto after = [&]() -> std::vector<work::OpId> {
         if (before.empty()) return {};
         return {before[static_cast<std::size_t>(pick(0, static_cast<int>(before.size()) - 1))]};
       };
-      before.push_back(g.add(script.streams[0], {.what = work::Timed{.time = sim::Time::us(pick(1, 40)),
-                                                                     .sms = pick(0, 20),
-                                                                     .bytes = sim::Bytes{pick(0, 1) * 1'000'000}},
-                                                 .after = after()}));
-      before.push_back(g.add(script.streams[2], {.what = work::Delay{sim::Time::us(pick(1, 9))}, .after = after()}));
-      before.push_back(g.add(script.streams[1], {.what = work::Collective{.buffer = buffer}, .after = after()}));
+      before.push_back(
+          g.add(script.streams[0], {.what = work::Timed{.time = sim::Time::us(pick(1, 40)),
+                                                        .sms = pick(0, 20),
+                                                        .bytes = sim::Bytes{pick(0, 1) * 1'000'000}},
+                                    .after = after()}));
+      before.push_back(
+          g.add(script.streams[2], {.what = work::Delay{sim::Time::us(pick(1, 9))}, .after = after()}));
+      before.push_back(
+          g.add(script.streams[1], {.what = work::Collective{.buffer = buffer}, .after = after()}));
     }
     g.scripts.push_back(std::move(script));
   }

@@ -17,15 +17,17 @@ Workload reduced(sim::Time beside, sim::Bytes bytes = sim::Bytes::mib(8)) {
   work::Graph& g = w.graph;
   g.script_of = {0, 0};
   g.communicators = {{.name = "dp", .groups = {{0, 1}}}};
-  work::Script script{.streams = {{.name = "compute", .kind = work::Stream::Kind::kCompute},
-                                  {.name = "dp", .kind = work::Stream::Kind::kCommunication, .communicator = 0},
-                                  {.name = "host", .kind = work::Stream::Kind::kHost}}};
+  work::Script script{
+      .streams = {{.name = "compute", .kind = work::Stream::Kind::kCompute},
+                  {.name = "dp", .kind = work::Stream::Kind::kCommunication, .communicator = 0},
+                  {.name = "host", .kind = work::Stream::Kind::kHost}}};
   const auto timed = [](sim::Time time, std::vector<work::OpId> after = {}) {
-    return work::Operation{.what = work::Timed{.time = time, .sms = 0, .workgroups = 864, .bytes = {}}, .after = std::move(after)};
+    return work::Operation{.what = work::Timed{.time = time, .sms = 0, .workgroups = 864, .bytes = {}},
+                           .after = std::move(after)};
   };
   const work::OpId first = g.add(script.streams[0], timed(100_us));
-  const work::OpId sum = g.add(script.streams[1], {.what = work::Collective{.buffer = g.add(work::Buffer{bytes})},
-                                                   .after = {first}});
+  const work::OpId sum = g.add(
+      script.streams[1], {.what = work::Collective{.buffer = g.add(work::Buffer{bytes})}, .after = {first}});
   if (beside > sim::Time{}) g.add(script.streams[0], timed(beside));
   g.add(script.streams[0], timed(10_us, {sum}));
   g.scripts = {script};

@@ -136,7 +136,7 @@ void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
                                     "--algo",        "--engine",       "--proto",        "--channels",
                                     "--priority",    "--without",      "--sms-reserved", "--skew",
                                     "--burst",       "--fold",         "--overlap",      "--sequential",
-                                    "--program",      "--workload"};
+                                    "--program",     "--workload"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);
     if (option == nullptr) continue;
