@@ -43,7 +43,7 @@ std::vector<int> ranks_in(std::string_view text) {
 
 class ChakraRankReader {
  public:
-  ChakraRankReader(const std::string& file, ChakraCounts& counts) : file_(file), counts_(counts) {}
+  explicit ChakraRankReader(ChakraCounts& counts) : counts_(counts) {}
 
   sim::Status take(ChakraNode& n) {
     if (out_.nodes.size() >= kMostTraceNodes)
@@ -297,7 +297,6 @@ class ChakraRankReader {
     return sim::fail(std::move(error));
   }
 
-  const std::string& file_;
   ChakraCounts& counts_;
   RankTrace out_;
   std::vector<Waits> waits_;  // by node
@@ -310,7 +309,7 @@ class ChakraRankReader {
 sim::Result<std::optional<RankTrace>> read_chakra_rank(ByteStream& stream, const std::string& file, int rank,
                                                        ChakraCounts& counts, ChakraOwnReader& own) {
   bool is_own = false;
-  ChakraRankReader reader(file, counts);
+  ChakraRankReader reader(counts);
   reader.out().file = file;
   reader.out().rank = rank;
   const auto metadata = [&](const ChakraMetadata& m) -> sim::Status {

@@ -104,6 +104,7 @@ class KinetoRankReader {
       const auto found = std::ranges::find(steps, name, &KinetoSpan::name);
       if (found == steps.end()) {
         std::vector<std::string> names;
+        names.reserve(steps.size());
         for (const KinetoSpan& s : steps) names.push_back(config::quote(s.name));
         return sim::fail(names.empty()
                              ? fmt::format("--step {}: the trace marks no steps", step)
@@ -378,6 +379,7 @@ class KinetoRankReader {
       if (item(*i).launched <= call.begin) last[item(*i).what->stream] = *i;
     }
     std::vector<int> all;
+    all.reserve(last.size());
     for (const auto& [stream, i] : last) all.push_back(i);
     return all;
   }

@@ -37,6 +37,7 @@ std::optional<std::vector<int>> like(const std::vector<int>& group, int rank, in
   if (world % block != 0 || r->first % block >= r->stride) return std::nullopt;
   const int first = rank / block * block + rank % block % r->stride;
   std::vector<int> made;
+  made.reserve(static_cast<std::size_t>(r->size));
   for (int i = 0; i < r->size; ++i) made.push_back(first + i * r->stride);
   return made;
 }

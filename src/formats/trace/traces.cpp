@@ -73,7 +73,6 @@ class TraceLoader {
     const Format format = recognise(head);
     RejoinedStream whole(std::move(head), stream);
     if (format == Format::kTar && !in_archive) {
-      archived_ = true;
       auto read = for_each_in_archive(whole, [&](const std::string& name, ByteStream& part) {
         return add(fmt::format("{}/{}", file, name), part, /*in_archive=*/true);
       });
@@ -182,7 +181,6 @@ class TraceLoader {
 
   TraceOptions options_;
   Format format_ = Format::kUnknown;
-  bool archived_ = false;
   std::size_t files_ = 0;
   std::vector<RankTrace> traces_;
   ChakraCounts chakra_;

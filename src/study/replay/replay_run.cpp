@@ -96,18 +96,10 @@ void read_cover(const work::Runtime& runtime, int rank, ReplayResult& result) {
       }
     }
   }
-  const std::vector<Interval> busy = united(communicating);
-  computing.insert(computing.end(), communicating.begin(), communicating.end());
-  const sim::Time either = length(united(std::move(computing)));
-  std::vector<Interval> compute_alone;
-  for (const work::Stream& stream : graph.script(rank).streams) {
-    for (const work::OpId op : stream.ops) {
-      if (work::communicator_of(graph[op]) < 0 && runtime.ran(rank, op))
-        compute_alone.push_back({runtime.times(rank, op).start, runtime.times(rank, op).end});
-    }
-  }
-  result.communicating = length(busy);
-  result.uncovered = either - length(united(std::move(compute_alone)));
+  std::vector<Interval> either = computing;
+  either.insert(either.end(), communicating.begin(), communicating.end());
+  result.communicating = length(united(std::move(communicating)));
+  result.uncovered = length(united(std::move(either))) - length(united(std::move(computing)));
 }
 
 sim::Status check_job(const ReplayJob& job) {
