@@ -20,7 +20,6 @@
 #include "config/study_file.h"
 #include "config/sweep_file.h"
 #include "config/validation_file.h"
-#include "config/yaml/source.h"
 #include "formats/catalog.h"
 #include "formats/import.h"
 #include "study/check.h"
@@ -62,7 +61,6 @@ sim::Result<std::string> check_other(const std::string& file, const std::string&
 
 /// Traces may be too large for what reads other files.
 bool is_trace(const std::string& file) {
-  if (!config::is_file_reference(file) && !file.ends_with(".et")) return false;
   const auto format = formats::recognise_file(file);
   return format && formats::is_workload_format(*format);
 }

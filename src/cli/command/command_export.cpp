@@ -37,6 +37,9 @@ int export_workload(const ExportArguments& args) {
   const auto chakra = formats::ChakraExport::make(loaded->workload);
   if (!chakra) return failure(chakra.error(), printable(args.name));
   const int ranks = loaded->workload.graph.ranks();
+  constexpr int kMostOpen = 512;  // files that are open at the same time
+  if (ranks > kMostOpen)
+    return bad_input(fmt::format("{} ranks would be as many files; at most {} are written", ranks, kMostOpen));
   std::vector<std::unique_ptr<NamedOutput>> outputs;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string file = fmt::format("{}.{}.et", args.out, rank);
