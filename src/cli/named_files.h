@@ -17,8 +17,8 @@ class App;
 namespace infold::cli {
 
 /// The options that name a file to write.
-inline constexpr std::array<std::string_view, 6> kOutputs = {"--json-file", "--report", "--trace", "--tune",
-                                                             "--out", "--workload"};
+inline constexpr std::array<std::string_view, 6> kOutputs = {"--json-file", "--report", "--trace",
+                                                             "--tune",      "--out",    "--workload"};
 
 /// Where the results of a sweep go.
 struct SweepResults {

@@ -47,7 +47,8 @@ sim::Result<Imported> import_file(const std::string& file, const std::string& gp
     files.insert(files.end(), more.begin(), more.end());
     auto read = load_workload(files, trace);
     if (!read) return sim::fail_as(std::move(read));
-    return Imported{.format = read->format, .notes = std::move(read->notes), .value = std::move(read->workload)};
+    return Imported{
+        .format = read->format, .notes = std::move(read->notes), .value = std::move(read->workload)};
   }
   if (!more.empty()) return sim::fail("several files at once are only read of traces, one for each rank");
   if (trace.step >= 0) return sim::fail("--step: only traces of the PyTorch profiler mark steps");

@@ -31,7 +31,6 @@ std::string_view kind_of(const Imported& imported);
 /// that are known by sight only.
 /// `trace`: of a trace, which also may be several files, one for each rank.
 sim::Result<Imported> import_file(const std::string& file, const std::string& gpu = {},
-                                  const TraceOptions& trace = {},
-                                  const std::vector<std::string>& more = {});
+                                  const TraceOptions& trace = {}, const std::vector<std::string>& more = {});
 
 }  // namespace infold::formats

@@ -82,7 +82,8 @@ std::string import_file_text(const formats::Imported& imported) {
   if (const auto* model = std::get_if<train::Model>(&imported.value)) return config::to_yaml(*model);
   if (const auto* own = std::get_if<coll::OwnProgram>(&imported.value))
     return program_json(own->program, {own->name, ""});
-  if (const auto* workload = std::get_if<study::Workload>(&imported.value)) return formats::workload_text(*workload);
+  if (const auto* workload = std::get_if<study::Workload>(&imported.value))
+    return formats::workload_text(*workload);
   return measurements_json(std::get<formats::Measurements>(imported.value));
 }
 

@@ -35,14 +35,15 @@ std::string replay_text(const ReplayReport& report) {
   const auto of = [&](sim::Time study::TraceMeasured::*member) {
     return m ? std::optional((*m).*member) : std::nullopt;
   };
-  std::string text = fmt::format("{} on {} {} of {}: {} operations{}\n\n", report.workload, r.ranks, report.gpu,
-                                 report.system, r.operations,
+  std::string text = fmt::format("{} on {} {} of {}: {} operations{}\n\n", report.workload, r.ranks,
+                                 report.gpu, report.system, r.operations,
                                  report.communicates ? fmt::format(", {}", name_of(report.method)) : "");
   text += fmt::format("  {:<38} {:>12}{}\n", "", "ms", m ? fmt::format(" {:>12}", "in the trace") : "");
   text += line_of("step", r.step, of(&study::TraceMeasured::step));
   text += line_of("step without communication", r.alone, std::nullopt);
   text += line_of("communication", r.communicating, of(&study::TraceMeasured::communicating));
-  text += line_of("communication with no kernel beside it", r.uncovered, of(&study::TraceMeasured::uncovered));
+  text +=
+      line_of("communication with no kernel beside it", r.uncovered, of(&study::TraceMeasured::uncovered));
   text += line_of("kernels waited for communication", r.waited, std::nullopt);
   if (!r.communication.empty()) text += fmt::format("\n{}", communication_lines(r.communication));
   if (!r.kernels.empty()) text += fmt::format("\n{}", kernel_lines(r.kernels));

@@ -1,5 +1,5 @@
-// Tables of what communication and kernels cost in a step, which trained and replayed steps share. Used in this
-// room only.
+// Tables of what communication and kernels cost in a step, which trained and replayed steps share. Used in
+// this room only.
 #pragma once
 
 #include <string>

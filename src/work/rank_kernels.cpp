@@ -35,11 +35,8 @@ void RankKernels::make(OpId op) {
   if (const auto* k = std::get_if<Kernel>(&o.what)) add(*k);
   if (const auto* c = std::get_if<Copy>(&o.what)) add(*c);
   if (const auto* t = std::get_if<Timed>(&o.what))
-    kernels_.add(gpu::TimedShape{.time = t->time,
-                                 .sms = t->sms,
-                                 .workgroups = t->workgroups,
-                                 .bytes = t->bytes,
-                                 .flops = t->flops});
+    kernels_.add(gpu::TimedShape{
+        .time = t->time, .sms = t->sms, .workgroups = t->workgroups, .bytes = t->bytes, .flops = t->flops});
   spans_[i].end = kernels_.size();
 }
 

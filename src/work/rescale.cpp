@@ -28,7 +28,8 @@ std::string lower(std::string text) {
 
 /// Whether the name of a communicator says that it divides a model, and not the data.
 bool divides_the_model(const std::string& name) {
-  constexpr std::array kWords = {"tp", "tensor", "pp", "pipe", "cp", "context", "ep", "expert", "model", "sp"};
+  constexpr std::array kWords = {"tp",      "tensor", "pp",     "pipe",  "cp",
+                                 "context", "ep",     "expert", "model", "sp"};
   const std::string text = lower(name);
   return std::ranges::any_of(kWords, [&](std::string_view word) {
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
@@ -59,6 +60,9 @@ Uses uses_of(const Graph& graph) {
 /// Where the groups of a communicator lie if replicas have `unit` ranks; none if they do not fit that.
 std::optional<Place> place_of(const Communicator& c, int ranks, int unit, bool transfers, bool used) {
   if (!used || c.groups.empty()) return Place::kUnused;
+  if (!transfers && !divides_the_model(c.name) && c.groups.size() == 1 &&
+      std::ssize(c.groups.front()) == ranks)
+    return Place::kAll;
   const auto within = [&](const std::vector<int>& g) {
     return std::ranges::all_of(g, [&](int r) { return r / unit == g.front() / unit; });
   };
@@ -66,7 +70,6 @@ std::optional<Place> place_of(const Communicator& c, int ranks, int unit, bool t
   if (ranks > 1 && std::ranges::all_of(c.groups, [](const auto& g) { return g.size() == 1; }))
     return Place::kWithin;
   if (transfers || divides_the_model(c.name)) return std::nullopt;
-  if (c.groups.size() == 1 && std::ssize(c.groups.front()) == ranks) return Place::kAll;
   const auto across = [&](const std::vector<int>& g) {
     if (std::ssize(g) != ranks / unit) return false;
     for (std::size_t i = 0; i < g.size(); ++i) {
@@ -121,9 +124,7 @@ class Rescaling {
     places_.assign(graph_.communicators.size(), Place::kWithin);
   }
   /// The rank of the workload that a new rank does the same as.
-  int template_of(int rank) const {
-    return rank / unit_ % old_replicas_ * unit_ + rank % unit_;
-  }
+  int template_of(int rank) const { return rank / unit_ % old_replicas_ * unit_ + rank % unit_; }
 
   void regroup(std::size_t c) {
     auto& groups = graph_.communicators[c].groups;

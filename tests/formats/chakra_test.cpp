@@ -18,7 +18,8 @@ class Chakra : public FolderTest {
   /// One file for each rank.
   sim::Result<TracedWorkload> load(const std::vector<std::string>& ranks, TraceOptions options = {}) {
     std::vector<std::string> files;
-    for (std::size_t r = 0; r < ranks.size(); ++r) files.push_back(write(fmt::format("t.{}.et", r), ranks[r]));
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      files.push_back(write(fmt::format("t.{}.et", r), ranks[r]));
     return load_workload(files, options);
   }
   static const work::Graph& graph_of(const sim::Result<TracedWorkload>& loaded) {
@@ -43,9 +44,10 @@ TEST_F(Chakra, SizesOfCollectivesAreWhatARankGives) {
     coll::Collective what;
     std::int64_t bytes;
   };
-  for (const Case& c : {Case{0, coll::Collective::kAllReduce, 4096}, Case{2, coll::Collective::kAllGather, 8192},
-                        Case{6, coll::Collective::kAllToAll, 4096}, Case{7, coll::Collective::kReduceScatter, 4096},
-                        Case{5, coll::Collective::kBroadcast, 4096}, Case{1, coll::Collective::kReduce, 4096}}) {
+  for (const Case& c :
+       {Case{0, coll::Collective::kAllReduce, 4096}, Case{2, coll::Collective::kAllGather, 8192},
+        Case{6, coll::Collective::kAllToAll, 4096}, Case{7, coll::Collective::kReduceScatter, 4096},
+        Case{5, coll::Collective::kBroadcast, 4096}, Case{1, coll::Collective::kReduce, 4096}}) {
     const std::string rank = chakra({collective(1, c.type, 4096)});
     const auto loaded = load({rank, rank});
     const work::Graph& g = graph_of(loaded);
@@ -64,26 +66,29 @@ TEST_F(Chakra, GatherIsAMessageFromEveryOtherToTheRoot) {
 }
 
 TEST_F(Chakra, ASenderDoesNotWaitForItsReceiver) {
-  // Every rank sends to the next before it receives: with messages that wait for each other nothing would move.
+  // Every rank sends to the next before it receives: with messages that wait for each other nothing would
+  // move.
   std::vector<std::string> ranks;
   for (int r = 0; r < 3; ++r)
-    ranks.push_back(chakra({send(1, (r + 1) % 3, 4096), receive(2, (r + 2) % 3, 4096, {1}), kernel(3, 5, {2})}));
+    ranks.push_back(
+        chakra({send(1, (r + 1) % 3, 4096), receive(2, (r + 2) % 3, 4096, {1}), kernel(3, 5, {2})}));
   const auto loaded = load(ranks);
   EXPECT_TRUE(work::check(graph_of(loaded)));
   EXPECT_THAT(loaded->notes.assumed, Contains(HasSubstr("does not wait until the other")));
 }
 
 TEST_F(Chakra, OperationsOfTheCpuAreDelaysOfTheHost) {
-  const auto loaded = load({chakra({node(1, ChakraType::kCompute, {}, {number("is_cpu_op", 1), number("tid", 7)}, 30),
-                                    kernel(2, 10, {1})})});
+  const auto loaded =
+      load({chakra({node(1, ChakraType::kCompute, {}, {number("is_cpu_op", 1), number("tid", 7)}, 30),
+                    kernel(2, 10, {1})})});
   const auto delays = all_of<work::Delay>(graph_of(loaded));
   ASSERT_EQ(delays.size(), 1U);
   EXPECT_EQ(delays[0].time, 30_us);
 }
 
 TEST_F(Chakra, AKernelWithoutDurationIsAProductOfAsManyOperations) {
-  const auto loaded =
-      load({chakra({node(1, ChakraType::kCompute, {}, {number("is_cpu_op", 0), number("num_ops", 2'000'000)})})});
+  const auto loaded = load(
+      {chakra({node(1, ChakraType::kCompute, {}, {number("is_cpu_op", 0), number("num_ops", 2'000'000)})})});
   const auto kernels = all_of<work::Kernel>(graph_of(loaded));
   ASSERT_EQ(kernels.size(), 1U);
   EXPECT_EQ(work::size_of(loaded->workload.graph.tensors, std::get<work::MatMul>(kernels[0].what)).k, 100);
@@ -111,7 +116,8 @@ TEST_F(Chakra, OneFileStandsForAsManyRanksAsAreAskedFor) {
 TEST_F(Chakra, ACircleIsRefusedWithItsNodes) {
   const auto loaded = load({chakra({kernel(1, 10, {2}), kernel(2, 10, {1})})});
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(to_string(loaded.error()), HasSubstr("circle: 'n1' waits for 'n2'; 'n2' waits for 'n1'"));
+  EXPECT_THAT(to_string(loaded.error()),
+              HasSubstr("so that none can begin: 'n1' waits for 'n2'; 'n2' waits for 'n1'"));
 }
 
 TEST_F(Chakra, ControlThatWouldMakeACircleIsNoOrder) {
@@ -138,7 +144,7 @@ TEST_F(Chakra, ATraceThatIsCutOffSaysWhere) {
   const std::string whole = chakra({kernel(1, 10), kernel(2, 20, {1})});
   const auto loaded = load({whole.substr(0, whole.size() - 3)});
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(to_string(loaded.error()), HasSubstr("byte 31: the trace is cut off"));
+  EXPECT_THAT(to_string(loaded.error()), HasSubstr("byte 35: the trace is cut off"));
 }
 
 TEST_F(Chakra, AMessageThatAnnouncesMoreThanTheLimitIsRefusedBeforeItIsRead) {

@@ -1,4 +1,5 @@
-// Profiles of PyTorch: kernels, waits between streams, collectives by their arguments, the host between launches.
+// Profiles of PyTorch: kernels, waits between streams, collectives by their arguments, the host between
+// launches.
 #include "trace_help.h"
 
 namespace infold::formats {
@@ -90,15 +91,17 @@ TEST(Kineto, CollectivesComeFromTheirArguments) {
     const auto all = all_of<work::Collective>(graph_of(loaded));
     ASSERT_EQ(all.size(), 1U) << c.name;
     EXPECT_EQ(all[0].what, c.what) << c.name;
-    EXPECT_EQ(loaded->workload.graph.buffers[static_cast<std::size_t>(all[0].buffer)].bytes, sim::Bytes{c.bytes})
+    EXPECT_EQ(loaded->workload.graph.buffers[static_cast<std::size_t>(all[0].buffer)].bytes,
+              sim::Bytes{c.bytes})
         << c.name;
   }
 }
 
 TEST(Kineto, AllToAllWithUnevenSharesTakesTheirSum) {
-  const auto loaded = read(kineto(launched(
-      1, 100, 20, 20, nccl("all_to_allv", 0, 0, R"(,"In split size":"[1000, 24]","Out split size":"[24, 24]")"),
-      "ncclDevKernel_SendRecv")));
+  const auto loaded = read(kineto(
+      launched(1, 100, 20, 20,
+               nccl("all_to_allv", 0, 0, R"(,"In split size":"[1000, 24]","Out split size":"[24, 24]")"),
+               "ncclDevKernel_SendRecv")));
   const auto all = all_of<work::Collective>(graph_of(loaded));
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(loaded->workload.graph.buffers[static_cast<std::size_t>(all[0].buffer)].bytes, 4096_B);
@@ -106,7 +109,8 @@ TEST(Kineto, AllToAllWithUnevenSharesTakesTheirSum) {
 
 TEST(Kineto, AMessageOfOneRankNeedsTheTraceOfTheOther) {
   const auto rank = [](int r) {
-    return kineto(launched(1, 100, 20, 20, nccl(r == 0 ? "send" : "recv", 1024, 1024), "ncclDevKernel_SendRecv"), r);
+    return kineto(
+        launched(1, 100, 20, 20, nccl(r == 0 ? "send" : "recv", 1024, 1024), "ncclDevKernel_SendRecv"), r);
   };
   const auto loaded = read(rank(0));
   ASSERT_FALSE(loaded);  // what the other does is not known
@@ -117,9 +121,10 @@ TEST(Kineto, ACollectiveWaitsForTheKernelBeforeItsLaunchAndWhoWaitsForIt) {
   const std::string wait =
       R"({"ph":"X","cat":"cuda_runtime","name":"cudaStreamWaitEvent","tid":1,"ts":152,"dur":1,"args":{"correlation":8}},
 )";
-  const auto loaded = read(kineto(launched(1, 100, 20, 7, "", "first") +
-                                  launched(2, 125, 40, 20, nccl("allreduce", 64, 64), "ncclDevKernel_AllReduce") +
-                                  wait + launched(3, 170, 10, 7, "", "second")));
+  const auto loaded =
+      read(kineto(launched(1, 100, 20, 7, "", "first") +
+                  launched(2, 125, 40, 20, nccl("allreduce", 64, 64), "ncclDevKernel_AllReduce") + wait +
+                  launched(3, 170, 10, 7, "", "second")));
   const work::Graph& g = graph_of(loaded);
   EXPECT_TRUE(waits_for(g, named(g, "ncclDevKernel_AllReduce"), named(g, "first")));
   EXPECT_TRUE(waits_for(g, named(g, "second"), named(g, "ncclDevKernel_AllReduce")));
@@ -132,8 +137,8 @@ TEST(Kineto, WaitsThatAreRecordedAreTaken) {
 {"ph":"X","cat":"cuda_runtime","name":"cudaStreamWaitEvent","tid":1,"ts":103,"dur":1,"args":{"correlation":6}},
 {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":9,"ts":103,"dur":0,"args":{"cuda_sync_kind":"Stream Wait Event","stream":9,"correlation":6,"wait_on_stream":7,"wait_on_cuda_event_record_corr_id":5}},
 )";
-  const auto loaded =
-      read(kineto(launched(1, 100, 20, 7, "", "first") + events + launched(2, 121, 10, 9, "", "second"), 0, 1));
+  const auto loaded = read(
+      kineto(launched(1, 100, 20, 7, "", "first") + events + launched(2, 121, 10, 9, "", "second"), 0, 1));
   const work::Graph& g = graph_of(loaded);
   EXPECT_TRUE(waits_for(g, named(g, "second"), named(g, "first")));
 }
@@ -142,8 +147,8 @@ TEST(Kineto, AProductOfKnownShapeIsThatProduct) {
   const std::string op =
       R"({"ph":"X","cat":"cpu_op","name":"aten::addmm","tid":1,"ts":90,"dur":9,"args":{"External id":4,"Input Dims":[[256],[128,512],[512,256],[],[]],"Input type":["c10::Half","c10::Half","c10::Half","Scalar","Scalar"]}},
 )";
-  const auto loaded =
-      read(kineto(op + launched(1, 100, 20, 7, R"(,"External id":4)", "ampere_fp16_s16816gemm_fp16_128x64"), 0, 1));
+  const auto loaded = read(kineto(
+      op + launched(1, 100, 20, 7, R"(,"External id":4)", "ampere_fp16_s16816gemm_fp16_128x64"), 0, 1));
   const auto kernels = all_of<work::Kernel>(graph_of(loaded));
   ASSERT_EQ(kernels.size(), 1U);
   const auto size = work::size_of(loaded->workload.graph.tensors, std::get<work::MatMul>(kernels[0].what));
@@ -211,6 +216,11 @@ TEST(Kineto, AnOlderTraceIsAListWithoutCallsOrProperties) {
 {"ph":"X","cat":"Kernel","name":"b","pid":0,"tid":7,"ts":40,"dur":5,"args":{"stream":"7"}}])");
   EXPECT_EQ(all_of<work::Timed>(graph_of(loaded)).size(), 2U);
   EXPECT_THAT(loaded->notes.assumed, Contains(HasSubstr("no calls of the runtime")));
+}
+
+TEST(Kineto, NumbersThatJsonDoesNotHaveAreNoReasonToRefuse) {
+  const std::string args = R"#(,"memory bandwidth (GB/s)": inf,"a": -Infinity,"b": [NaN],"c": "\"nan inf\"")#";
+  EXPECT_EQ(all_of<work::Timed>(graph_of(read(kineto(launched(1, 100, 20, 7, args), 0, 1)))).size(), 1U);
 }
 
 TEST(Kineto, ATraceMayBePackedAndLargerThanOtherFiles) {

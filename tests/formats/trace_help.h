@@ -39,7 +39,8 @@ inline ChakraNode collective(std::uint64_t id, std::int64_t type, std::int64_t b
 inline ChakraNode send(std::uint64_t id, int to, std::int64_t bytes, std::vector<std::uint64_t> after = {}) {
   return node(id, ChakraType::kSend, std::move(after), {number("comm_size", bytes), number("comm_dst", to)});
 }
-inline ChakraNode receive(std::uint64_t id, int from, std::int64_t bytes, std::vector<std::uint64_t> after = {}) {
+inline ChakraNode receive(std::uint64_t id, int from, std::int64_t bytes,
+                          std::vector<std::uint64_t> after = {}) {
   return node(id, ChakraType::kReceive, std::move(after),
               {number("comm_size", bytes), number("comm_src", from)});
 }
@@ -58,7 +59,8 @@ inline std::string launched(int correlation, double begin, double us, int stream
 )",
       begin - lead, correlation, name, stream, begin, us, stream, correlation, more);
 }
-inline std::string nccl(std::string_view collective, std::int64_t in, std::int64_t out, std::string_view more = {}) {
+inline std::string nccl(std::string_view collective, std::int64_t in, std::int64_t out,
+                        std::string_view more = {}) {
   return fmt::format(
       R"(,"Collective name":"{}","dtype":"Float","In msg nelems":{},"Out msg nelems":{},"Group size":2,"Process Group Name":"0","Process Group Ranks":"[0, 1]"{})",
       collective, in, out, more);

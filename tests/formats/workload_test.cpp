@@ -3,8 +3,8 @@
 
 #include <rapidcheck/gtest.h>
 
-#include "trace_help.h"
 #include "formats/trace/chakra_own.h"
+#include "trace_help.h"
 #include "work/check.h"
 
 namespace infold::formats {
@@ -37,16 +37,20 @@ study::Workload random_workload() {
                                               coll::Collective::kReduceScatter, coll::Collective::kBroadcast,
                                               coll::Collective::kAllToAll),
                     .buffer = g.add(work::Buffer{sim::Bytes{4096 * ranks * pick(1, 4)}})});
-    sent.push_back({.communicator = 1, .buffer = g.add(work::Buffer{sim::Bytes{4096 * pick(1, 4)}}), .from = pick(0, 1)});
+    sent.push_back({.communicator = 1,
+                    .buffer = g.add(work::Buffer{sim::Bytes{4096 * pick(1, 4)}}),
+                    .from = pick(0, 1)});
   }
   for (int s = 0; s < scripts; ++s) {
-    work::Script script{.streams = {{.name = "compute", .kind = Stream::Kind::kCompute},
-                                    {.name = "world", .kind = Stream::Kind::kCommunication, .communicator = 0},
-                                    {.name = "pairs", .kind = Stream::Kind::kCommunication, .communicator = 1},
-                                    {.name = "host", .kind = Stream::Kind::kHost}}};
+    work::Script script{
+        .streams = {{.name = "compute", .kind = Stream::Kind::kCompute},
+                    {.name = "world", .kind = Stream::Kind::kCommunication, .communicator = 0},
+                    {.name = "pairs", .kind = Stream::Kind::kCommunication, .communicator = 1},
+                    {.name = "host", .kind = Stream::Kind::kHost}}};
     std::vector<work::OpId> before;
     const auto put = [&](std::size_t stream, work::Operation op) {
-      if (!before.empty() && pick(0, 1) == 1) op.after = {before[static_cast<std::size_t>(pick(0, static_cast<int>(before.size()) - 1))]};
+      if (!before.empty() && pick(0, 1) == 1)
+        op.after = {before[static_cast<std::size_t>(pick(0, static_cast<int>(before.size()) - 1))]};
       if (pick(0, 2) == 0) op.name = fmt::format("op \"{}\" of \\ é", before.size());
       before.push_back(g.add(script.streams[stream], std::move(op)));
     };
@@ -58,13 +62,15 @@ study::Workload random_workload() {
                                     .bytes = sim::Bytes{pick(0, 100'000)}}});
       }
       const int m = 64 * pick(1, 3);
-      work::MatMul product{.left = g.add(work::TensorSpec{.rows = m, .cols = 64}),
-                           .right = g.add(work::TensorSpec{.role = work::TensorSpec::Role::kWeight, .rows = 64, .cols = 128}),
-                           .right_by_k = true};
+      work::MatMul product{
+          .left = g.add(work::TensorSpec{.rows = m, .cols = 64}),
+          .right = g.add(work::TensorSpec{.role = work::TensorSpec::Role::kWeight, .rows = 64, .cols = 128}),
+          .right_by_k = true};
       product.out = g.add(work::TensorSpec{.rows = m, .cols = 128});
       put(0, {.what = work::Kernel{.what = product, .batch = pick(1, 3)}, .weights = {pick(0, 3)}});
       work::Streaming streaming;
-      streaming.passes.push_back({.reads = {product.out}, .writes = {product.left}, .ops_per_element = 0.1 * pick(1, 30)});
+      streaming.passes.push_back(
+          {.reads = {product.out}, .writes = {product.left}, .ops_per_element = 0.1 * pick(1, 30)});
       put(0, {.what = work::Kernel{.what = streaming}, .gradients = {1, 2}});
       if (pick(0, 1) == 1) put(3, {.what = work::Delay{sim::Time::ps(pick(1, 5'000'000))}});
       if (pick(0, 1) == 1) put(0, {.what = work::Marker{}});
@@ -110,7 +116,8 @@ std::string refusal(const std::string& text) {
   return read ? "" : to_string(read.error());
 }
 std::string with_operations(const std::string& operations, const std::string& streams) {
-  return "{\"kind\": \"workload\",\n\"communicators\": [{\"name\": \"c\", \"groups\": [[0, 1]]}],\n\"buffers\": [{\"bytes\": "
+  return "{\"kind\": \"workload\",\n\"communicators\": [{\"name\": \"c\", \"groups\": [[0, "
+         "1]]}],\n\"buffers\": [{\"bytes\": "
          "4096}],\n\"operations\": [\n" +
          operations + "],\n\"scripts\": [{\"streams\": [" + streams + "]}],\n\"script_of\": [0, 0]}\n";
 }
@@ -133,14 +140,15 @@ TEST(WorkloadFile, MayBeWrittenByHandAsYaml) {
 }
 
 TEST(WorkloadFile, AnUnknownKindOfOperationHasItsPlaceAndASuggestion) {
-  EXPECT_EQ(refusal(with_operations("{\"do\": \"mesured\", \"ps\": 1}", kCompute)),
-            "w.json:5:1: do: 'mesured' is not one of product, convolution, attention, streaming, copy, collective, "
-            "transfer, delay, marker, measured, gather (did you mean 'measured'?)");
+  EXPECT_EQ(
+      refusal(with_operations("{\"do\": \"mesured\", \"ps\": 1}", kCompute)),
+      "w.json:5:1: do: 'mesured' is not one of product, convolution, attention, streaming, copy, collective, "
+      "transfer, delay, marker, measured, gather (did you mean 'measured'?)");
 }
 
 TEST(WorkloadFile, AnUnknownKeyHasItsPlace) {
   EXPECT_THAT(refusal(with_operations("{\"do\": \"measured\", \"ps\": 1, \"sm\": 4}", kCompute)),
-              HasSubstr("w.json:5:31: unknown key 'sm' (did you mean 'sms'?)"));
+              HasSubstr("w.json:5:29: unknown key 'sm' (did you mean 'sms'?)"));
 }
 
 TEST(WorkloadFile, ANumberOutOfRangeHasItsPlace) {
@@ -155,19 +163,23 @@ TEST(WorkloadFile, ACollectiveOfARankThatThereIsNotIsRefused) {
 }
 
 TEST(WorkloadFile, AProductWhoseOperandsDoNotFitIsRefused) {
-  std::string text = with_operations("{\"do\": \"product\", \"left\": 0, \"right\": 1, \"out\": 0, \"name\": \"p\"}", kCompute);
-  text.replace(text.find("\"buffers\""), 0, "\"tensors\": [{\"rows\": 4, \"cols\": 8}, {\"rows\": 4, \"cols\": 7}],\n");
+  std::string text = with_operations(
+      "{\"do\": \"product\", \"left\": 0, \"right\": 1, \"out\": 0, \"name\": \"p\"}", kCompute);
+  text.replace(text.find("\"buffers\""), 0,
+               "\"tensors\": [{\"rows\": 4, \"cols\": 8}, {\"rows\": 4, \"cols\": 7}],\n");
   EXPECT_THAT(refusal(text), HasSubstr("w.json:6:1: p: its operands have different k: 8 and 7"));
 }
 
 TEST(WorkloadFile, ACircleIsRefusedWithItsOperations) {
-  const auto read = read_workload(
-      with_operations("{\"do\": \"marker\", \"name\": \"a\", \"after\": [1]}, {\"do\": \"marker\", \"name\": \"b\", \"after\": [0]}",
-                      "{\"name\": \"x\", \"ops\": [0]}, {\"name\": \"y\", \"ops\": [1]}"),
-      "w.json");
+  const auto read =
+      read_workload(with_operations("{\"do\": \"marker\", \"name\": \"a\", \"after\": [1]}, {\"do\": "
+                                    "\"marker\", \"name\": \"b\", \"after\": [0]}",
+                                    "{\"name\": \"x\", \"ops\": [0]}, {\"name\": \"y\", \"ops\": [1]}"),
+                    "w.json");
   ASSERT_FALSE(read);
-  EXPECT_THAT(to_string(read.error()), HasSubstr("w.json: operations wait for each other, so that none can begin: rank 0 x: a "
-                                                 "waits for b; rank 0 y: b waits for a"));
+  EXPECT_THAT(to_string(read.error()),
+              HasSubstr("w.json: operations wait for each other, so that none can begin: rank 0 x: a "
+                        "waits for b; rank 0 y: b waits for a"));
 }
 
 TEST(WorkloadFile, ChakraHasNoNodeForWhatIsDecidedWhileTheStepRuns) {

@@ -43,7 +43,9 @@ TEST(Rescale, DataParallelRanksBecomeMore) {
 }
 
 TEST(Rescale, TensorGroupsStayAndDataGroupsGrow) {
-  const auto r = rescaled(reducing(4, {{.name = "tp", .groups = {{0, 1}, {2, 3}}}, {.name = "dp", .groups = {{0, 2}, {1, 3}}}}), 8);
+  const auto r = rescaled(
+      reducing(4, {{.name = "tp", .groups = {{0, 1}, {2, 3}}}, {.name = "dp", .groups = {{0, 2}, {1, 3}}}}),
+      8);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->graph.communicators[0].groups, (Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
   EXPECT_EQ(r->graph.communicators[1].groups, (Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}));
@@ -52,7 +54,9 @@ TEST(Rescale, TensorGroupsStayAndDataGroupsGrow) {
 }
 
 TEST(Rescale, FewerReplicasThanBefore) {
-  const auto r = rescaled(reducing(4, {{.name = "tp", .groups = {{0, 1}, {2, 3}}}, {.name = "dp", .groups = {{0, 2}, {1, 3}}}}), 2);
+  const auto r = rescaled(
+      reducing(4, {{.name = "tp", .groups = {{0, 1}, {2, 3}}}, {.name = "dp", .groups = {{0, 2}, {1, 3}}}}),
+      2);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->graph.communicators[0].groups, (Groups{{0, 1}}));
   EXPECT_TRUE(std::holds_alternative<Marker>(r->graph[1].what));  // one replica has nobody to tell
@@ -64,6 +68,14 @@ TEST(Rescale, AGroupOfAllThatDividesTheModelIsRepeated) {
   ASSERT_TRUE(r);
   EXPECT_EQ(r->graph.communicators[0].groups, (Groups{{0, 1}, {2, 3}}));
   EXPECT_THAT(r->assumed, Contains(HasSubstr("do not communicate")));
+}
+
+TEST(Rescale, AGroupOfAllGrowsBesideATensorGroupOfAll) {
+  const auto r = rescaled(
+      reducing(2, {{.name = "tp", .groups = {{0, 1}}}, {.name = "default_pg", .groups = {{0, 1}}}}), 4);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->graph.communicators[0].groups, (Groups{{0, 1}, {2, 3}}));
+  EXPECT_EQ(r->graph.communicators[1].groups, (Groups{{0, 1, 2, 3}}));
 }
 
 TEST(Rescale, ANumberThatIsNoNumberOfReplicasIsRefused) {

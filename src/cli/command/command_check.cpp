@@ -20,7 +20,6 @@
 #include "config/study_file.h"
 #include "config/sweep_file.h"
 #include "config/validation_file.h"
-#include "config/yaml/source.h"
 #include "formats/catalog.h"
 #include "formats/import.h"
 #include "study/check.h"
@@ -62,7 +61,6 @@ sim::Result<std::string> check_other(const std::string& file, const std::string&
 
 /// Traces may be too large for what reads other files.
 bool is_trace(const std::string& file) {
-  if (!config::is_file_reference(file) && !file.ends_with(".et")) return false;
   const auto format = formats::recognise_file(file);
   return format && formats::is_workload_format(*format);
 }
@@ -93,7 +91,8 @@ sim::Result<std::variant<config::AnySpec, std::string>> import_spec(const std::s
 
 sim::Result<std::variant<config::AnySpec, std::string>> load_spec(const std::string& file,
                                                                   study::PreparingCheck& validate) {
-  if (is_trace(file) || formats::format_of(file) != formats::Format::kOurs) return import_spec(file, validate);
+  if (is_trace(file) || formats::format_of(file) != formats::Format::kOurs)
+    return import_spec(file, validate);
   return config::load_any(file, std::ref(validate)).map([](auto&& spec) {
     return std::variant<config::AnySpec, std::string>{std::forward<decltype(spec)>(spec)};
   });
@@ -145,7 +144,8 @@ int check_files(const std::vector<std::string>& files) {
 void add_check(CLI::App& app, int& exit) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(
-      "check", "is this file valid: a system, GPU, model, study, sweep, validation, program, workload or trace?");
+      "check",
+      "is this file valid: a system, GPU, model, study, sweep, validation, program, workload or trace?");
   command->add_option("file", *files, "files, or names of presets, shipped studies and sweeps")->required();
   command->footer("Example:\n  infold check my-system.yaml");
   command->callback([files, &exit] { exit = check_files(*files); });

@@ -37,6 +37,9 @@ int export_workload(const ExportArguments& args) {
   const auto chakra = formats::ChakraExport::make(loaded->workload);
   if (!chakra) return failure(chakra.error(), printable(args.name));
   const int ranks = loaded->workload.graph.ranks();
+  constexpr int kMostOpen = 512;  // files that are open at the same time
+  if (ranks > kMostOpen)
+    return bad_input(fmt::format("{} ranks would be as many files; at most {} are written", ranks, kMostOpen));
   std::vector<std::unique_ptr<NamedOutput>> outputs;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string file = fmt::format("{}.{}.et", args.out, rank);
@@ -48,7 +51,8 @@ int export_workload(const ExportArguments& args) {
   }
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string bytes = chakra->file_of(rank);
-    if (const int written = outputs[static_cast<std::size_t>(rank)]->write(bytes); written != kDone) return written;
+    if (const int written = outputs[static_cast<std::size_t>(rank)]->write(bytes); written != kDone)
+      return written;
   }
   return kDone;
 }
@@ -76,12 +80,18 @@ int export_program(const ExportArguments& args) {
 
 void add_export(CLI::App& app, int& exit) {
   auto args = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", "a program or a workload of infold as files of another program");
+  CLI::App* command =
+      app.add_subcommand("export", "a program or a workload of infold as files of another program");
   command->add_option("kind", args->kind, "program or workload")->required();
-  command->add_option("name", args->name, "the file of a program, as 'infold program show --json' prints it, or of a workload")
+  command
+      ->add_option("name", args->name,
+                   "the file of a program, as 'infold program show --json' prints it, or of a workload")
       ->required();
-  command->add_option("--format", args->format, "msccl: XML of MSCCL; chakra: traces of Chakra")->capture_default_str();
-  command->add_option("-o,--out", args->out, "write it to this file instead of printing it; of a workload, how its files begin")
+  command->add_option("--format", args->format, "msccl: XML of MSCCL; chakra: traces of Chakra")
+      ->capture_default_str();
+  command
+      ->add_option("-o,--out", args->out,
+                   "write it to this file instead of printing it; of a workload, how its files begin")
       ->check(valid_file_name);
   command->footer(
       "Example:\n  infold program show --algo ring --json > ring.json\n  infold export program ring.json -o "

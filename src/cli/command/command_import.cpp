@@ -71,19 +71,22 @@ void add_import(CLI::App& app, int& exit) {
   CLI::App* command =
       app.add_subcommand("import", "what is this file of another program, and what does it say?");
   command
-      ->add_option("file", args->files,
-                   "a topology file of NCCL or RCCL, a config.json of Hugging Face, a log of nccl-tests, or traces of "
-                   "Chakra or the PyTorch profiler, one for each rank; also packed (.gz)")
+      ->add_option(
+          "file", args->files,
+          "a topology file of NCCL or RCCL, a config.json of Hugging Face, a log of nccl-tests, or traces of "
+          "Chakra or the PyTorch profiler, one for each rank; also packed (.gz)")
       ->required();
   command->add_option("-o,--out", args->out, "write the same as a file of infold (measurements: JSON)")
       ->check(valid_file_name);
   command->add_option("--gpu", args->gpu,
                       "the preset of the GPUs, where a topology file does not say which they are");
-  command->add_option("--step", args->step,
-                      "of a profile: the ProfilerStep of this number (default: the one in the middle)")
+  command
+      ->add_option("--step", args->step,
+                   "of a profile: the ProfilerStep of this number (default: the one in the middle)")
       ->check(CLI::Range(0, 1'000'000'000));
-  command->add_option("-g,--gpus,--ngpus", args->gpus,
-                      "put a workload on so many GPUs: data-parallel groups grow or shrink, others stay")
+  command
+      ->add_option("-g,--gpus,--ngpus", args->gpus,
+                   "put a workload on so many GPUs: data-parallel groups grow or shrink, others stay")
       ->check(CLI::Range(1, net::kMostGpus));
   command->add_flag("--json", args->json, "print JSON");
   command->footer("Example:\n  infold import topo.xml -o my-machine.yaml");

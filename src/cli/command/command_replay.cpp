@@ -35,8 +35,9 @@ struct ReplayArguments : TrainArguments {
 
 /// The options that a workload without communication has no use for.
 std::string given_for_nothing(const CLI::App& command) {
-  constexpr std::array kForCommunication = {"--algo",    "--program", "--engine", "--proto",  "--channels",
-                                            "--what-if", "--priority", "--without", "--burst", "--sms-reserved"};
+  constexpr std::array kForCommunication = {"--algo",     "--program",     "--engine",   "--proto",
+                                            "--channels", "--what-if",     "--priority", "--without",
+                                            "--burst",    "--sms-reserved"};
   for (const char* name : kForCommunication) {
     if (command.get_option(name)->count() > 0) return name;
   }
@@ -79,7 +80,8 @@ sim::Status check_precisions(const gpu::GpuSpec& gpu, const work::Graph& graph) 
     if (kernel == nullptr || std::holds_alternative<work::Streaming>(kernel->what)) continue;
     gpu::Precision precision = kernel->precision;
     if (const auto* m = std::get_if<work::MatMul>(&kernel->what)) {
-      if (graph.tensors[static_cast<std::size_t>(m->left)].element_bytes == 1) precision = gpu::Precision::kFp8;
+      if (graph.tensors[static_cast<std::size_t>(m->left)].element_bytes == 1)
+        precision = gpu::Precision::kFp8;
     }
     if (gpu::matrix_ops(gpu.sm, precision) > 0) continue;
     return sim::fail(fmt::format("{}: {} cannot compute with {}", work::label(graph, op), gpu.name,
@@ -97,7 +99,8 @@ int replay(const ReplayArguments& args, const CLI::App& command) {
   if (!system) return failure(system.error());
   setup.system = std::move(*system);
   const int gpus = setup.system->machine.gpus;
-  if (args.gpus > gpus) return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup.system->name, gpus));
+  if (args.gpus > gpus)
+    return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup.system->name, gpus));
   auto loaded =
       formats::load_workload(args.files, {.ranks = args.gpus > 0 ? args.gpus : gpus, .step = args.step});
   if (!loaded) return failure(loaded.error());
@@ -112,7 +115,8 @@ int replay(const ReplayArguments& args, const CLI::App& command) {
   if (auto ok = take_program(args, workload.graph, setup); !ok) return failure(ok.error());
   if (auto ok = pick_collectives(args, setup); !ok) return failure(ok.error());
   if (setup.methods.size() != 1) return bad_input("--algo: one algorithm at a time");
-  if (auto built = study::check_built(*setup.system, setup.job.method, args.what_if.inc()); communicates && !built)
+  if (auto built = study::check_built(*setup.system, setup.job.method, args.what_if.inc());
+      communicates && !built)
     return failure(built.error());
   study::ReplayJob job{.system = setup.system,
                        .workload = &workload,
@@ -152,17 +156,21 @@ void add_replay(CLI::App& app, const std::string& typed, int& exit, Effects& eff
   args->page.typed = typed;
   CLI::App* command = app.add_subcommand("replay", "a recorded step on a system: traces, or a workload file");
   command
-      ->add_option("file", args->files,
-                   "traces of Chakra or of the PyTorch profiler, one file for each rank or an archive of them; or a "
-                   "workload file, as 'infold import' and 'infold train --workload' write it")
+      ->add_option(
+          "file", args->files,
+          "traces of Chakra or of the PyTorch profiler, one file for each rank or an archive of them; or a "
+          "workload file, as 'infold import' and 'infold train --workload' write it")
       ->required();
   command->add_option("--system", args->system, "a system's name or file")->capture_default_str();
-  command->add_option("-g,--gpus,--ngpus", args->gpus,
-                      "run it on so many GPUs: data-parallel groups grow or shrink, others stay (default: as many as "
-                      "the workload has ranks)")
+  command
+      ->add_option(
+          "-g,--gpus,--ngpus", args->gpus,
+          "run it on so many GPUs: data-parallel groups grow or shrink, others stay (default: as many as "
+          "the workload has ranks)")
       ->check(CLI::Range(1, net::kMostGpus));
-  command->add_option("--step", args->step,
-                      "of a profile: the ProfilerStep of this number (default: the one in the middle)")
+  command
+      ->add_option("--step", args->step,
+                   "of a profile: the ProfilerStep of this number (default: the one in the middle)")
       ->check(CLI::Range(0, 1'000'000'000));
   add_collective_arguments(*command, *args, /*several=*/false);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
@@ -172,7 +180,8 @@ void add_replay(CLI::App& app, const std::string& typed, int& exit, Effects& eff
   add_trace_arguments(*command, args->trace);
   add_collective_effects(*command, *args, effects);
   effects.only(
-      command->get_option("--trace-interval"), [args] { return !args->trace.file.empty(); }, "without --trace");
+      command->get_option("--trace-interval"), [args] { return !args->trace.file.empty(); },
+      "without --trace");
   command->footer(
       "Example:\n"
       "  infold replay rank0.json.gz rank1.json.gz --system dgx-a100\n"

@@ -93,7 +93,8 @@ int write_workload(const TrainArguments& args, const TrainSetup& setup) {
        .type = planned->gradient_bytes == 2 ? coll::DataType::kBf16 : coll::DataType::kFp32,
        .graph = std::move(planned->graph),
        .measured = {},
-       .sources = {fmt::format("written by infold train: {} on {} ranks", setup.model.name, setup.job.gpus)}}));
+       .sources = {
+           fmt::format("written by infold train: {} on {} ranks", setup.model.name, setup.job.gpus)}}));
 }
 
 int train_command(const TrainArguments& args) {
@@ -120,7 +121,9 @@ void add_train(CLI::App& app, const std::string& typed, int& exit, Effects& effe
   CLI::App* command = app.add_subcommand("train", "one training step of a model, with its communication");
   add_train_arguments(*command, *args, /*several=*/false);
   add_trace_arguments(*command, args->trace);
-  command->add_option("--workload", args->workload, "also write the step as a workload file, for 'replay' and 'export'")
+  command
+      ->add_option("--workload", args->workload,
+                   "also write the step as a workload file, for 'replay' and 'export'")
       ->check(valid_file_name);
   add_train_effects(*command, *args, effects);
   command->footer(

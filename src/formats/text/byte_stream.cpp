@@ -60,7 +60,8 @@ class FileStream final : public ByteStream {
 
   std::size_t read(char* to, std::size_t n) override {
     std::size_t got = 0;
-    while (got < n && fault_.empty() && !ended_) got += packed_ ? inflate_some(to + got, n - got) : copy(to + got, n - got);
+    while (got < n && fault_.empty() && !ended_)
+      got += packed_ ? inflate_some(to + got, n - got) : copy(to + got, n - got);
     offset_ += got;
     if (offset_ > largest_) fault_ = fmt::format("cannot read it: it is larger than {} MiB", largest_ >> 20);
     return got;
@@ -181,8 +182,7 @@ sim::Result<std::string> read_head(const std::string& file, std::size_t bytes) {
   if (!stream) return sim::fail_as(std::move(stream));
   std::string head(bytes, '\0');
   head.resize((*stream)->read(head.data(), bytes));
-  if (head.empty() && !(*stream)->fault().empty())
-    return sim::fail(config::at(file, {}, (*stream)->fault()));
+  if (head.empty() && !(*stream)->fault().empty()) return sim::fail(config::at(file, {}, (*stream)->fault()));
   return head;
 }
 
@@ -213,7 +213,8 @@ sim::Status for_each_in_archive(
       part.read(long_name.data(), long_name.size());
       long_name = until_nul(long_name);
     } else if (type == '0' || type == '\0') {
-      const std::string name = long_name.empty() ? std::string(until_nul(text.substr(0, kNameLength))) : long_name;
+      const std::string name =
+          long_name.empty() ? std::string(until_nul(text.substr(0, kNameLength))) : long_name;
       long_name.clear();
       if (auto done = each(config::shown(name), part); !done) return done;
     }

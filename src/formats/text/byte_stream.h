@@ -1,4 +1,5 @@
-// A file as a stream of bytes that need not fit in memory: packed with gzip or not, or one file of an archive.
+// A file as a stream of bytes that need not fit in memory: packed with gzip or not, or one file of an
+// archive.
 #pragma once
 
 #include <cstddef>

@@ -47,9 +47,11 @@ std::int64_t operations_of(const work::Graph& graph, const work::Kernel& k) {
   if (const auto* m = std::get_if<work::MatMul>(&k.what))
     return static_cast<std::int64_t>(work::flops_of(graph.tensors, *m));
   if (const auto* a = std::get_if<work::Attend>(&k.what)) {
-    const double pairs = static_cast<double>(a->sequence) * static_cast<double>(a->keys > 0 ? a->keys : a->sequence);
-    return static_cast<std::int64_t>((a->backward ? 10.0 : 4.0) * static_cast<double>(k.batch * a->heads * a->head_size) *
-                                     pairs * (a->causal ? 0.5 : 1.0));
+    const double pairs =
+        static_cast<double>(a->sequence) * static_cast<double>(a->keys > 0 ? a->keys : a->sequence);
+    return static_cast<std::int64_t>((a->backward ? 10.0 : 4.0) *
+                                     static_cast<double>(k.batch * a->heads * a->head_size) * pairs *
+                                     (a->causal ? 0.5 : 1.0));
   }
   if (const auto* c = std::get_if<work::Convolve>(&k.what)) {
     const auto out = static_cast<double>((c->height + 2 * c->pad - c->size) / c->stride + 1) *
@@ -123,8 +125,8 @@ ChakraNode ChakraExport::node_of(int rank, int op, int stream, int position) con
       // Sizes are those of what a rank gives.
       const bool share = what.what == coll::Collective::kAllGather;
       node.attributes.push_back(number("comm_type", comm_type_of(what.what)));
-      node.attributes.push_back(
-          number("comm_size", share ? bytes.count() / static_cast<std::int64_t>(members.size()) : bytes.count()));
+      node.attributes.push_back(number(
+          "comm_size", share ? bytes.count() / static_cast<std::int64_t>(members.size()) : bytes.count()));
       if (coll::has_root(what.what))
         node.attributes.push_back(number("comm_root", members[static_cast<std::size_t>(what.root)]));
       node.attributes.push_back(
@@ -177,10 +179,10 @@ std::string ChakraExport::file_of(int rank) const {
                            {"streams", std::move(streams)},
                            {"idle", std::move(idle)},
                            {"common", std::move(common)}};
-  std::string bytes = chakra_bytes(ChakraMetadata{
-      .version = "0.0.4",
-      .attributes = {{.name = "schema", .value = std::string("1.0.2-chakra.0.0.4")},
-                     {.name = std::string(kOwnHeader), .value = header.dump()}}});
+  std::string bytes = chakra_bytes(
+      ChakraMetadata{.version = "0.0.4",
+                     .attributes = {{.name = "schema", .value = std::string("1.0.2-chakra.0.0.4")},
+                                    {.name = std::string(kOwnHeader), .value = header.dump()}}});
   std::map<work::OpId, std::pair<int, int>> place;
   for (std::size_t s = 0; s < script.streams.size(); ++s) {
     for (std::size_t i = 0; i < script.streams[s].ops.size(); ++i)

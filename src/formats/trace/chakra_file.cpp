@@ -179,7 +179,8 @@ sim::Result<bool> next_message(ByteStream& stream, std::string& message) {
     if ((static_cast<unsigned char>(byte) & 0x80) == 0) break;
   }
   if (length > kLargestMessage)
-    return refuse(fmt::format("a message of {} bytes; at most {} MiB are read", length, kLargestMessage >> 20));
+    return refuse(
+        fmt::format("a message of {} bytes; at most {} MiB are read", length, kLargestMessage >> 20));
   // The length may be a lie, so memory grows with what is there.
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   message.clear();

@@ -1,5 +1,5 @@
-// Execution traces of Chakra, schema 0.0.4: the messages of one rank's file. The field numbers are those of the
-// published schema.
+// Execution traces of Chakra, schema 0.0.4: the messages of one rank's file. The field numbers are those of
+// the published schema.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ struct ChakraMetadata {
 /// The most bytes of one message.
 inline constexpr std::size_t kLargestMessage = std::size_t{64} << 20;
 
-/// Calls `node` for every node of a file, in its order, and `metadata` first. Only one message is in memory at
-/// a time. Errors name the byte, and the node.
+/// Calls `node` for every node of a file, in its order, and `metadata` first. Only one message is in memory
+/// at a time. Errors name the byte, and the node.
 sim::Status read_chakra_file(ByteStream& stream,
                              const std::function<sim::Status(const ChakraMetadata&)>& metadata,
                              const std::function<sim::Status(ChakraNode&)>& node);

@@ -84,7 +84,8 @@ sim::Status ChakraOwnReader::begin(const std::string& file, const std::string& t
     int number = -1;
     if (op != nullptr) fill_value(*op, "op", number, fault);
     const config::YamlNode* is = one.find("is");
-    if (fault || is == nullptr || number < 0 || static_cast<std::size_t>(number) >= workload_.graph.operations.size())
+    if (fault || is == nullptr || number < 0 ||
+        static_cast<std::size_t>(number) >= workload_.graph.operations.size())
       return wrong("an idle operation");
     work::Operation idle_op;
     WorkloadWalkIn walker(*is, "operation", fault);
@@ -117,14 +118,17 @@ sim::Status ChakraOwnReader::add_operation(const std::string& text, int op, cons
 }
 
 sim::Status ChakraOwnReader::take(const ChakraNode& node) {
-  const std::string where = fmt::format("byte {}: node {} {}", node.offset, node.id, config::quote(node.name));
+  const std::string where =
+      fmt::format("byte {}: node {} {}", node.offset, node.id, config::quote(node.name));
   if (node.id >= workload_.graph.operations.size())
-    return in_file(rank_->file, fmt::format("{}: there are {} operations", where, workload_.graph.operations.size()));
+    return in_file(rank_->file,
+                   fmt::format("{}: there are {} operations", where, workload_.graph.operations.size()));
   const auto stream = node.number("infold.stream");
   const auto position = node.number("infold.position");
   if (!stream || *stream < 0 || *stream >= std::ssize(rank_->streams) || !position || *position < 0 ||
       *position >= std::ssize(workload_.graph.operations))
-    return in_file(rank_->file, fmt::format("{}: infold.stream or infold.position is missing or out of range", where));
+    return in_file(rank_->file,
+                   fmt::format("{}: infold.stream or infold.position is missing or out of range", where));
   const int op = static_cast<int>(node.id);
   std::string text(node.text("infold.operation"));
   // What it waits for is part of what it is.
@@ -146,8 +150,8 @@ sim::Result<study::Workload> ChakraOwnReader::finish() {
   if (static_cast<int>(ranks_.size()) != graph.ranks()) {
     int missing = 0;
     while (ranks_.contains(missing)) ++missing;
-    return in_file(first_file_, fmt::format("it is of {} ranks, and the file of rank {} is not there", graph.ranks(),
-                                            missing));
+    return in_file(first_file_, fmt::format("it is of {} ranks, and the file of rank {} is not there",
+                                            graph.ranks(), missing));
   }
   std::map<int, int> scripts;
   for (auto& [rank, own] : ranks_) {
@@ -162,7 +166,8 @@ sim::Result<study::Workload> ChakraOwnReader::finish() {
     work::Script& place = graph.scripts[static_cast<std::size_t>(at->second)];
     if (is_new) {
       place = std::move(script);
-    } else if (!std::ranges::equal(place.streams, script.streams, {}, &work::Stream::ops, &work::Stream::ops)) {
+    } else if (!std::ranges::equal(place.streams, script.streams, {}, &work::Stream::ops,
+                                   &work::Stream::ops)) {
       return in_file(own.file, "it is said to do the same as another rank, and does not");
     }
     graph.script_of[static_cast<std::size_t>(rank)] = at->second;

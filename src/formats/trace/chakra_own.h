@@ -1,5 +1,5 @@
-// Workloads of ours in files of Chakra, so that nothing is lost on the way there and back: nodes have what the
-// format knows, for other simulators, and attributes "infold.*" say the rest.
+// Workloads of ours in files of Chakra, so that nothing is lost on the way there and back: nodes have what
+// the format knows, for other simulators, and attributes "infold.*" say the rest.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +61,9 @@ class ChakraOwnReader {
   bool begun_ = false;
   study::Workload workload_;
   std::string first_file_;
-  std::string common_;                    // what all headers say
+  std::string common_;  // what all headers say
   std::map<int, OwnRank> ranks_;
-  OwnRank* rank_ = nullptr;               // whose file is read
+  OwnRank* rank_ = nullptr;                // whose file is read
   std::map<int, std::string> operations_;  // as JSON
 };
 

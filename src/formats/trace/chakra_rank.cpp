@@ -43,14 +43,16 @@ std::vector<int> ranks_in(std::string_view text) {
 
 class ChakraRankReader {
  public:
-  ChakraRankReader(const std::string& file, ChakraCounts& counts) : file_(file), counts_(counts) {}
+  explicit ChakraRankReader(ChakraCounts& counts) : counts_(counts) {}
 
   sim::Status take(ChakraNode& n) {
     if (out_.nodes.size() >= kMostTraceNodes)
       return sim::fail(fmt::format("byte {}: more than {} nodes", n.offset, kMostTraceNodes));
-    if (!number_of_.emplace(n.id, static_cast<int>(out_.nodes.size())).second) return refuse(n, "a node with this id was before");
+    if (!number_of_.emplace(n.id, static_cast<int>(out_.nodes.size())).second)
+      return refuse(n, "a node with this id was before");
     TraceNode node{.name = n.name, .start_us = static_cast<double>(n.start_us)};
-    if (n.duration_us > static_cast<std::uint64_t>(kMostDurationUs)) return refuse(n, "it takes longer than two hours");
+    if (n.duration_us > static_cast<std::uint64_t>(kMostDurationUs))
+      return refuse(n, "it takes longer than two hours");
     node.time = sim::Time::us(static_cast<std::int64_t>(n.duration_us));
     if (n.name.find("process_group:init") != std::string::npos) read_groups(n.inputs);
     if (auto ok = understand(n, node); !ok) return ok;
@@ -61,10 +63,13 @@ class ChakraRankReader {
   }
 
   sim::Result<RankTrace> finish() {
-    counts_.missing += connect(/*control=*/true);
-    if (check_circles()) return std::move(out_);
+    const std::int64_t missing = connect(/*control=*/true);
+    if (check_circles()) {
+      counts_.missing += missing;
+      return std::move(out_);
+    }
     // Converters of PyTorch's traces write who called whom as control, beside the order of data.
-    connect(/*control=*/false);
+    counts_.missing += connect(/*control=*/false);
     if (auto ok = check_circles(); !ok) return sim::fail_as(std::move(ok));
     counts_.without_control = true;
     return std::move(out_);
@@ -109,7 +114,8 @@ class ChakraRankReader {
 
   sim::Status understand(const ChakraNode& n, TraceNode& node) {
     const bool cpu = n.number("is_cpu_op").value_or(0) != 0;
-    std::string lane = n.number("tid") ? fmt::format("{} {}", cpu ? "thread" : "stream", *n.number("tid")) : "";
+    std::string lane =
+        n.number("tid") ? fmt::format("{} {}", cpu ? "thread" : "stream", *n.number("tid")) : "";
     if (const auto stream = n.number("stream"); stream && !cpu) lane = fmt::format("stream {}", *stream);
     switch (n.type) {
       case ChakraType::kInvalid:
@@ -219,26 +225,29 @@ class ChakraRankReader {
     if (group.empty()) ++counts_.no_group;
     node.group = group_called(config::shown(group), ranks_in(n.text("pg_ranks")));
     if (node.collective == What::kBarrier && node.kind == Kind::kCollective) return {};
-    node.is_share =
-        node.kind == Kind::kGatherTo || (node.kind == Kind::kCollective && node.collective == What::kAllGather);
+    node.is_share = node.kind == Kind::kGatherTo ||
+                    (node.kind == Kind::kCollective && node.collective == What::kAllGather);
     return bytes_of(n, node);
   }
 
   int group_called(const std::string& name, std::vector<int> ranks) {
     const auto found = std::ranges::find(out_.groups, name, &TraceGroup::name);
     if (found != out_.groups.end()) return static_cast<int>(found - out_.groups.begin());
-    if (const auto known = ranks_of_.find(name); known != ranks_of_.end() && ranks.empty()) ranks = known->second;
+    if (const auto known = ranks_of_.find(name); known != ranks_of_.end() && ranks.empty())
+      ranks = known->second;
     out_.groups.push_back({.name = name, .about = {}, .ranks = std::move(ranks)});
     return static_cast<int>(out_.groups.size()) - 1;
   }
 
-  /// What the node says that PyTorch writes for its process groups: a list of maps with "pg_name" and "ranks".
+  /// What the node says that PyTorch writes for its process groups: a list of maps with "pg_name" and
+  /// "ranks".
   void read_groups(std::string_view inputs) {
     std::string text(inputs);
     std::erase(text, '\\');
     for (std::size_t at = text.find("\"pg_name\""); at != std::string::npos;) {
       const std::size_t next = text.find("\"pg_name\"", at + 1);
-      const std::string_view part = std::string_view(text).substr(at, next == std::string::npos ? next : next - at);
+      const std::string_view part =
+          std::string_view(text).substr(at, next == std::string::npos ? next : next - at);
       const std::size_t open = part.find('"', part.find(':'));
       const std::size_t close = open == std::string_view::npos ? open : part.find('"', open + 1);
       const std::size_t ranks = part.find("\"ranks\"");
@@ -288,7 +297,6 @@ class ChakraRankReader {
     return sim::fail(std::move(error));
   }
 
-  const std::string& file_;
   ChakraCounts& counts_;
   RankTrace out_;
   std::vector<Waits> waits_;  // by node
@@ -301,7 +309,7 @@ class ChakraRankReader {
 sim::Result<std::optional<RankTrace>> read_chakra_rank(ByteStream& stream, const std::string& file, int rank,
                                                        ChakraCounts& counts, ChakraOwnReader& own) {
   bool is_own = false;
-  ChakraRankReader reader(file, counts);
+  ChakraRankReader reader(counts);
   reader.out().file = file;
   reader.out().rank = rank;
   const auto metadata = [&](const ChakraMetadata& m) -> sim::Status {
@@ -333,23 +341,27 @@ void note_chakra(const ChakraCounts& counts, Notes& notes) {
   if (!counts.version.empty()) notes.fact("schema", counts.version);
   notes.fact("nodes", counts.nodes);
   if (counts.missing > 0)
-    notes.ignored.push_back(fmt::format("{} dependencies on nodes that are not in their file", counts.missing));
+    notes.ignored.push_back(
+        fmt::format("{} dependencies on nodes that are not in their file", counts.missing));
   if (counts.without_control) {
     notes.assumed.emplace_back(
-        "control dependencies say who called whom, and not an order: with them nodes would wait for each other in "
+        "control dependencies say who called whom, and not an order: with them nodes would wait for each "
+        "other in "
         "a circle, so only data dependencies count");
   }
   if (counts.squares > 0) {
-    notes.assumed.push_back(fmt::format(
-        "{} kernels say how many operations they have, and not how long they take: they are square products of "
-        "fp16",
-        counts.squares));
+    notes.assumed.push_back(
+        fmt::format("{} kernels say how many operations they have, and not how long they take: they are "
+                    "square products of "
+                    "fp16",
+                    counts.squares));
   }
   if (counts.memory > 0)
     notes.assumed.push_back(
         fmt::format("{} loads and stores go to the memory of the GPU, beside compute", counts.memory));
   if (counts.no_group > 0)
-    notes.assumed.push_back(fmt::format("{} collectives name no process group: all ranks take part", counts.no_group));
+    notes.assumed.push_back(
+        fmt::format("{} collectives name no process group: all ranks take part", counts.no_group));
 }
 
 }  // namespace infold::formats

@@ -17,10 +17,10 @@ inline constexpr std::size_t kMostTraceNodes = 1'000'000;
 /// What is told of all files together.
 struct ChakraCounts {
   std::int64_t nodes = 0;
-  std::int64_t missing = 0;   ///< dependencies on nodes that are not in the file
-  std::int64_t squares = 0;   ///< kernels of which only the number of operations is known
-  std::int64_t memory = 0;    ///< loads and stores
-  std::int64_t no_group = 0;  ///< collectives without a group
+  std::int64_t missing = 0;      ///< dependencies on nodes that are not in the file
+  std::int64_t squares = 0;      ///< kernels of which only the number of operations is known
+  std::int64_t memory = 0;       ///< loads and stores
+  std::int64_t no_group = 0;     ///< collectives without a group
   bool without_control = false;  ///< control dependencies would make a circle
   std::string version;
 };

@@ -24,19 +24,20 @@ struct CollectiveWord {
 using Kind = TraceNode::Kind;
 using What = coll::Collective;
 // In this order: longer words hold shorter ones.
-constexpr std::array<CollectiveWord, 13> kCollectiveWords = {{{"reducescatter", {Kind::kCollective, What::kReduceScatter}},
-                                                    {"allreduce", {Kind::kCollective, What::kAllReduce}},
-                                                    {"allgather", {Kind::kCollective, What::kAllGather}},
-                                                    {"alltoall", {Kind::kCollective, What::kAllToAll}},
-                                                    {"all2all", {Kind::kCollective, What::kAllToAll}},
-                                                    {"broadcast", {Kind::kCollective, What::kBroadcast}},
-                                                    {"barrier", {Kind::kCollective, What::kBarrier}},
-                                                    {"scatter", {Kind::kScatterFrom, What::kSend}},
-                                                    {"gather", {Kind::kGatherTo, What::kSend}},
-                                                    {"reduce", {Kind::kCollective, What::kReduce}},
-                                                    {"sendrecv", {Kind::kNothing, What::kSend}},
-                                                    {"recv", {Kind::kReceive, What::kSend}},
-                                                    {"send", {Kind::kSend, What::kSend}}}};
+constexpr std::array<CollectiveWord, 13> kCollectiveWords = {
+    {{"reducescatter", {Kind::kCollective, What::kReduceScatter}},
+     {"allreduce", {Kind::kCollective, What::kAllReduce}},
+     {"allgather", {Kind::kCollective, What::kAllGather}},
+     {"alltoall", {Kind::kCollective, What::kAllToAll}},
+     {"all2all", {Kind::kCollective, What::kAllToAll}},
+     {"broadcast", {Kind::kCollective, What::kBroadcast}},
+     {"barrier", {Kind::kCollective, What::kBarrier}},
+     {"scatter", {Kind::kScatterFrom, What::kSend}},
+     {"gather", {Kind::kGatherTo, What::kSend}},
+     {"reduce", {Kind::kCollective, What::kReduce}},
+     {"sendrecv", {Kind::kNothing, What::kSend}},
+     {"recv", {Kind::kReceive, What::kSend}},
+     {"send", {Kind::kSend, What::kSend}}}};
 
 }  // namespace
 
@@ -58,10 +59,22 @@ std::optional<int> element_bytes_named(std::string_view type) {
     int bytes;
   };
   // In this order: longer words hold shorter ones.
-  constexpr std::array<TypeWord, 17> kTypes = {{{"float8", 1},  {"bfloat16", 2}, {"float16", 2}, {"float64", 8},
-                                                {"half", 2},    {"double", 8},   {"int64", 8},   {"int16", 2},
-                                                {"int8", 1},    {"longint", 8},  {"long", 8},    {"short", 2},
-                                                {"char", 1},    {"byte", 1},     {"bool", 1},    {"float", 4},
+  constexpr std::array<TypeWord, 17> kTypes = {{{"float8", 1},
+                                                {"bfloat16", 2},
+                                                {"float16", 2},
+                                                {"float64", 8},
+                                                {"half", 2},
+                                                {"double", 8},
+                                                {"int64", 8},
+                                                {"int16", 2},
+                                                {"int8", 1},
+                                                {"longint", 8},
+                                                {"long", 8},
+                                                {"short", 2},
+                                                {"char", 1},
+                                                {"byte", 1},
+                                                {"bool", 1},
+                                                {"float", 4},
                                                 {"int", 4}}};
   for (const TypeWord& t : kTypes) {
     if (text.find(t.word) != std::string::npos) return t.bytes;

@@ -26,7 +26,8 @@ bool is_collective(Kind kind) {
   return kind == Kind::kCollective || kind == Kind::kGatherTo || kind == Kind::kScatterFrom;
 }
 bool is_message(Kind kind) {
-  return kind == Kind::kSend || kind == Kind::kReceive || kind == Kind::kGatherTo || kind == Kind::kScatterFrom;
+  return kind == Kind::kSend || kind == Kind::kReceive || kind == Kind::kGatherTo ||
+         kind == Kind::kScatterFrom;
 }
 bool communicates(const TraceNode& node) {
   return is_collective(node.kind) || is_message(node.kind);
@@ -42,8 +43,8 @@ struct MeetingKey {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const std::vector<RankTrace>& traces, TraceWorld world, TraceCommunicators groups, sim::DataType type,
-               bool receives_early, Notes& notes)
+  GraphBuilder(const std::vector<RankTrace>& traces, TraceWorld world, TraceCommunicators groups,
+               sim::DataType type, bool receives_early, Notes& notes)
       : traces_(traces),
         world_(std::move(world)),
         groups_(std::move(groups)),
@@ -128,7 +129,13 @@ class GraphBuilder {
   }
 
   void write_script(int rank, const std::vector<int>* order) {
-    Writing w{.rank = rank, .script = {}, .streams = {}, .done = {}, .last_on_lane = {}, .stream_of = {}, .met = {}};
+    Writing w{.rank = rank,
+              .script = {},
+              .streams = {},
+              .done = {},
+              .last_on_lane = {},
+              .stream_of = {},
+              .met = {}};
     w.done.resize(nodes(rank).size());
     for (std::size_t i = 0; i < nodes(rank).size(); ++i)
       write_node(w, order == nullptr ? i : static_cast<std::size_t>((*order)[i]));
@@ -167,7 +174,8 @@ class GraphBuilder {
     std::vector<OpId>& done = w.done[number];
     switch (node.kind) {
       case Kind::kKernel: {
-        const std::size_t s = stream(w, work::Stream::Kind::kCompute, node.lane.empty() ? "compute" : node.lane);
+        const std::size_t s =
+            stream(w, work::Stream::Kind::kCompute, node.lane.empty() ? "compute" : node.lane);
         done = {put(w, s, {.what = kernel(node), .name = node.name, .after = waits(w, node, s)})};
         break;
       }
@@ -208,7 +216,8 @@ class GraphBuilder {
 
   decltype(work::Operation::what) kernel(const TraceNode& node) {
     if (!node.product) {
-      return work::Timed{.time = node.time, .sms = node.sms, .workgroups = node.workgroups, .bytes = node.bytes};
+      return work::Timed{
+          .time = node.time, .sms = node.sms, .workgroups = node.workgroups, .bytes = node.bytes};
     }
     const TraceProduct& p = *node.product;
     const auto tensor = [&](std::int64_t rows, std::int64_t cols, int bytes) {
@@ -217,9 +226,9 @@ class GraphBuilder {
                                          .cols = cols,
                                          .element_bytes = bytes});
     };
-    const int bytes = p.precision == gpu::Precision::kFp8                                          ? 1
+    const int bytes = p.precision == gpu::Precision::kFp8                                            ? 1
                       : p.precision == gpu::Precision::kFp16 || p.precision == gpu::Precision::kBf16 ? 2
-                                                                                                   : 4;
+                                                                                                     : 4;
     work::MatMul m{.left = tensor(p.m, p.k, bytes), .right = tensor(p.k, p.n, bytes), .right_by_k = true};
     m.out = tensor(p.m, p.n, bytes == 1 ? 2 : bytes);
     m.groups = static_cast<int>(p.groups);
@@ -227,7 +236,8 @@ class GraphBuilder {
   }
 
   work::BufferId buffer(work::CommunicatorId c, sim::Bytes bytes) {
-    const auto [at, is_new] = buffers_.try_emplace({c, bytes.count()}, static_cast<int>(graph_.buffers.size()));
+    const auto [at, is_new] =
+        buffers_.try_emplace({c, bytes.count()}, static_cast<int>(graph_.buffers.size()));
     if (is_new) graph_.buffers.push_back({.bytes = bytes});
     return at->second;
   }
@@ -250,8 +260,8 @@ class GraphBuilder {
     } else {
       bytes = whole(bytes, coll::has_shares(node.collective) ? n * element_ : element_);
     }
-    const std::size_t s = stream(w, work::Stream::Kind::kCommunication,
-                                 groups_.all()[static_cast<std::size_t>(c)].name, c);
+    const std::size_t s =
+        stream(w, work::Stream::Kind::kCommunication, groups_.all()[static_cast<std::size_t>(c)].name, c);
     work::Collective what{.communicator = c, .what = node.collective, .buffer = buffer(c, bytes)};
     if (coll::has_root(node.collective)) {
       const auto root = std::ranges::find(members, world_.seen_by(w.rank, node.root));
@@ -274,15 +284,17 @@ class GraphBuilder {
     }
   }
 
-  void message(Writing& w, const TraceNode& node, int from, int to, sim::Bytes bytes, std::vector<OpId>& done) {
+  void message(Writing& w, const TraceNode& node, int from, int to, sim::Bytes bytes,
+               std::vector<OpId>& done) {
     if (from == to) return nothing(w, node, done);
     const work::CommunicatorId c = groups_.from_to(from, to, node.tag);
-    const std::size_t s = stream(w, work::Stream::Kind::kCommunication,
-                                 groups_.all()[static_cast<std::size_t>(c)].name, c);
+    const std::size_t s =
+        stream(w, work::Stream::Kind::kCommunication, groups_.all()[static_cast<std::size_t>(c)].name, c);
     const bool early = receives_early_ && w.rank == to;
     const std::vector<OpId> before = waits(w, node, s);
     const work::Transfer what{.communicator = c, .buffer = buffer(c, whole(bytes, element_)), .from = 0};
-    const OpId op = put(w, s, {.what = what, .name = node.name, .after = early ? std::vector<OpId>{} : before});
+    const OpId op =
+        put(w, s, {.what = what, .name = node.name, .after = early ? std::vector<OpId>{} : before});
     done.push_back(op);
     if (early) done.insert(done.end(), before.begin(), before.end());
   }
@@ -320,7 +332,8 @@ sim::Result<int> count_ranks(const std::vector<RankTrace>& traces, int asked, No
       }
     }
   }
-  if (world > kMostTraceRanks) return sim::fail(fmt::format("it is of {} ranks, more than {}", world, kMostTraceRanks));
+  if (world > kMostTraceRanks)
+    return sim::fail(fmt::format("it is of {} ranks, more than {}", world, kMostTraceRanks));
   if (!said && traces.size() == 1 && communicates_at_all) {
     world = std::max({world, asked, 2});
     notes.assumed.push_back(fmt::format("{} ranks: the trace does not say how many there are", world));
@@ -335,9 +348,10 @@ sim::Status check_missing(const TraceWorld& world, std::size_t traces) {
     std::map<int, int> distances;
     for (const TraceNode& n : t.nodes) {
       if (n.kind == Kind::kGatherTo || n.kind == Kind::kScatterFrom)
-        return sim::fail(fmt::format("{} of one rank is not what others do: give the traces of all {} ranks "
-                                     "(there are {})",
-                                     n.kind == Kind::kGatherTo ? "gather" : "scatter", world.ranks(), traces));
+        return sim::fail(
+            fmt::format("{} of one rank is not what others do: give the traces of all {} ranks "
+                        "(there are {})",
+                        n.kind == Kind::kGatherTo ? "gather" : "scatter", world.ranks(), traces));
       const int ranks = world.ranks();
       const int away = ((n.peer - t.rank) % ranks + ranks) % ranks;
       if (n.kind == Kind::kSend) ++distances[away];
@@ -345,9 +359,10 @@ sim::Status check_missing(const TraceWorld& world, std::size_t traces) {
     }
     const bool even = std::ranges::all_of(distances, [](const auto& d) { return d.second == 0; });
     if (!even) {
-      return sim::fail(fmt::format("rank {} sends to ranks that do something else: give the traces of all {} "
-                                   "ranks (there are {})",
-                                   t.rank, world.ranks(), traces));
+      return sim::fail(
+          fmt::format("rank {} sends to ranks that do something else: give the traces of all {} "
+                      "ranks (there are {})",
+                      t.rank, world.ranks(), traces));
     }
   }
   return {};
@@ -370,8 +385,9 @@ sim::Result<study::Workload> build_workload(std::string name, const std::vector<
   for (std::size_t t = 0; t < traces.size(); ++t) {
     int& place = world.trace_of[static_cast<std::size_t>(traces[t].rank)];
     if (place >= 0)
-      return sim::fail(fmt::format("{} and {} are both of rank {}", traces[static_cast<std::size_t>(place)].file,
-                                   traces[t].file, traces[t].rank));
+      return sim::fail(fmt::format("{} and {} are both of rank {}",
+                                   traces[static_cast<std::size_t>(place)].file, traces[t].file,
+                                   traces[t].rank));
     place = static_cast<int>(t);
   }
   std::vector<int> given;
@@ -382,8 +398,9 @@ sim::Result<study::Workload> build_workload(std::string name, const std::vector<
     if (world.trace_of[r] < 0) world.trace_of[r] = given[r % given.size()];
   }
   if (given.size() < world.trace_of.size()) {
-    notes.assumed.push_back(fmt::format("{} of {} ranks have no trace; they do the same as those that have one",
-                                        world.trace_of.size() - given.size(), world.trace_of.size()));
+    notes.assumed.push_back(
+        fmt::format("{} of {} ranks have no trace; they do the same as those that have one",
+                    world.trace_of.size() - given.size(), world.trace_of.size()));
   }
   if (auto ok = check_missing(world, given.size()); !ok) return sim::fail_as(std::move(ok));
   auto groups = TraceCommunicators::make(world);
@@ -400,7 +417,8 @@ sim::Result<study::Workload> build_workload(std::string name, const std::vector<
     if (checked) {
       if (early) {
         notes.assumed.emplace_back(
-            "memory for messages is there from the beginning: a rank that sends does not wait until the other "
+            "memory for messages is there from the beginning: a rank that sends does not wait until the "
+            "other "
             "has come to receive");
       }
       break;

@@ -20,28 +20,75 @@ using Value = nlohmann::json;
 constexpr std::size_t kDeepest = 32;
 constexpr std::size_t kMostValuesOfItem = 200'000;
 
+/// Writes 0 for numbers that JSON does not have (inf, nan), which some versions of the profiler write, and
+/// Python.
+class OddNumbers {
+ public:
+  /// Adds characters to `to`, but for a word that may go on.
+  void filter(std::string_view from, std::vector<char>& to) {
+    for (const char c : from) {
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+      if (!in_string_ && letter && word_.size() < kLongestWord) {
+        word_ += c;
+        continue;
+      }
+      end_word(to);
+      to.push_back(c);
+      if (c == '"' && !escaped_) in_string_ = !in_string_;
+      escaped_ = in_string_ && c == '\\' && !escaped_;
+    }
+  }
+  void end_word(std::vector<char>& to) {
+    const bool odd =
+        word_ == "inf" || word_ == "Infinity" || word_ == "nan" || word_ == "NaN" || word_ == "Inf";
+    const std::string_view written = odd ? "0" : std::string_view(word_);
+    to.insert(to.end(), written.begin(), written.end());
+    word_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kLongestWord = 16;
+  bool in_string_ = false;
+  bool escaped_ = false;
+  std::string word_;
+};
+
 /// The characters of a stream, and where they stand.
-struct CharacterSource {
-  ByteStream& stream;
-  std::vector<char> block = std::vector<char>(std::size_t{256} << 10);
-  std::size_t next = 0;
-  std::size_t end = 0;
-  int line = 1;
-  int column = 1;
+class CharacterSource {
+ public:
+  explicit CharacterSource(ByteStream& stream) : stream_(stream), block_(kBlock) {}
 
   bool fill() {
-    if (next < end) return true;
-    next = 0;
-    end = stream.read(block.data(), block.size());
-    return end > 0;
-  }
-  void advance() {
-    if (block[next++] == '\n') {
-      ++line;
-      column = 0;
+    while (next_ == ready_.size() && !over_) {
+      next_ = 0;
+      ready_.clear();
+      const std::size_t n = stream_.read(block_.data(), block_.size());
+      odd_.filter({block_.data(), n}, ready_);
+      over_ = n == 0;
+      if (over_) odd_.end_word(ready_);
     }
-    ++column;
+    return next_ < ready_.size();
   }
+  const char& now() const { return ready_[next_]; }
+  void advance() {
+    if (ready_[next_++] == '\n') {
+      ++line_;
+      column_ = 0;
+    }
+    ++column_;
+  }
+  config::Position position() const { return {line_, std::max(column_ - 1, 1)}; }
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{256} << 10;
+  ByteStream& stream_;
+  std::vector<char> block_;
+  std::vector<char> ready_;
+  OddNumbers odd_;
+  std::size_t next_ = 0;
+  bool over_ = false;
+  int line_ = 1;
+  int column_ = 1;
 };
 
 class StreamIterator {
@@ -53,7 +100,7 @@ class StreamIterator {
   using reference = const char&;
 
   explicit StreamIterator(CharacterSource* source) : source_(source) {}
-  reference operator*() const { return source_->block[source_->next]; }
+  reference operator*() const { return source_->now(); }
   StreamIterator& operator++() {
     source_->advance();
     return *this;
@@ -73,7 +120,7 @@ class StreamIterator {
 
 class StreamBuilder : public nlohmann::json_sax<Value> {
  public:
-  StreamBuilder(const JsonStreamWatch& watch, const CharacterSource& source) : watch_(watch), source_(source) {}
+  explicit StreamBuilder(const JsonStreamWatch& watch) : watch_(watch) {}
 
   const std::string& why() const { return why_; }
 
@@ -171,7 +218,6 @@ class StreamBuilder : public nlohmann::json_sax<Value> {
   }
 
   const JsonStreamWatch& watch_;
-  const CharacterSource& source_;
   std::string why_;
   std::size_t depth_ = 0;  // of what is not built
   bool outermost_is_list_ = false;
@@ -186,11 +232,11 @@ class StreamBuilder : public nlohmann::json_sax<Value> {
 }  // namespace
 
 sim::Status stream_json(ByteStream& stream, const std::string& file, const JsonStreamWatch& watch) {
-  CharacterSource source{.stream = stream};
-  StreamBuilder builder(watch, source);
+  CharacterSource source(stream);
+  StreamBuilder builder(watch);
   const bool good = Value::sax_parse(StreamIterator(&source), StreamIterator(nullptr), &builder);
   if (!stream.fault().empty()) return sim::fail(config::at(file, {}, stream.fault()));
-  if (!good) return sim::fail(config::at(file, {source.line, std::max(source.column - 1, 1)}, builder.why()));
+  if (!good) return sim::fail(config::at(file, source.position(), builder.why()));
   return {};
 }
 

@@ -24,7 +24,8 @@ constexpr std::size_t kMostCalls = 4'000'000;
 constexpr double kLatest = 1e18;  // microseconds
 
 std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -114,8 +115,8 @@ class KinetoCollector {
     ++out.events;
     const std::string phase = text_of(member(e, "ph"));
     if (phase != "X" || !fault_.empty()) return;
-    limit(out.inside_nccl.size() + out.operators.size() + out.collectives.size() + out.steps.size(), kMostCalls,
-          "operators that matter");
+    limit(out.inside_nccl.size() + out.operators.size() + out.collectives.size() + out.steps.size(),
+          kMostCalls, "operators that matter");
     const std::string category = lower_case(text_of(member(e, "cat")));
     const Value* args = member(e, "args");
     static const Value kNothing = Value::object();
@@ -125,8 +126,8 @@ class KinetoCollector {
                     .end = 0,
                     .thread = whole_of(member(e, "tid"), 0)};
     span.end = span.begin + std::max(0.0, number_of(member(e, "dur"), 0));
-    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" || category == "memcpy" ||
-        category == "memset") {
+    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
+        category == "memcpy" || category == "memset") {
       activity(category, span, a, whole_of(member(e, "pid"), 0));
     } else if (category == "cuda_runtime" || category == "cuda_driver" || category == "runtime" ||
                category == "hip_runtime" || category == "driver") {
@@ -148,7 +149,8 @@ class KinetoCollector {
     }
     if (key != "distributedInfo") return;
     out.rank = static_cast<int>(std::clamp<std::int64_t>(whole_of(member(v, "rank"), -1), -1, 1'000'000));
-    out.world = static_cast<int>(std::clamp<std::int64_t>(whole_of(member(v, "world_size"), 0), 0, 1'000'000));
+    out.world =
+        static_cast<int>(std::clamp<std::int64_t>(whole_of(member(v, "world_size"), 0), 0, 1'000'000));
     const Value* groups = member(v, "pg_config");
     if (groups == nullptr || !groups->is_array()) return;
     for (const Value& g : *groups) {
@@ -167,7 +169,8 @@ class KinetoCollector {
   }
 
   void activity(const std::string& category, const KinetoSpan& span, const Value& a, std::int64_t device) {
-    if (out.activities.size() > kMostTraceNodes) return limit(out.activities.size(), kMostTraceNodes, "kernels");
+    if (out.activities.size() > kMostTraceNodes)
+      return limit(out.activities.size(), kMostTraceNodes, "kernels");
     KinetoActivity k{.kind = contains(category, "memcpy")   ? KinetoActivity::Kind::kCopy
                              : contains(category, "memset") ? KinetoActivity::Kind::kSet
                                                             : KinetoActivity::Kind::kKernel,
@@ -190,11 +193,13 @@ class KinetoCollector {
          .type = text_of(member(a, "dtype")),
          .in = std::max(whole_of(member(a, "In msg nelems"), 0), sum_of(member(a, "In split size"))),
          .out = std::max(whole_of(member(a, "Out msg nelems"), 0), sum_of(member(a, "Out split size"))),
-         .group_size = static_cast<int>(std::clamp<std::int64_t>(whole_of(member(a, "Group size"), 0), 0, 1'000'000)),
+         .group_size =
+             static_cast<int>(std::clamp<std::int64_t>(whole_of(member(a, "Group size"), 0), 0, 1'000'000)),
          .group = text_of(member(a, "Process Group Name")),
          .group_about = text_of(member(a, "Process Group Description")),
          .ranks = ranks_of(member(a, "Process Group Ranks")),
-         .source = static_cast<int>(std::clamp<std::int64_t>(whole_of(member(a, "Src Rank"), -1), -1, 1'000'000)),
+         .source =
+             static_cast<int>(std::clamp<std::int64_t>(whole_of(member(a, "Src Rank"), -1), -1, 1'000'000)),
          .destination =
              static_cast<int>(std::clamp<std::int64_t>(whole_of(member(a, "Dst Rank"), -1), -1, 1'000'000))});
     return static_cast<int>(out.collectives.size()) - 1;
@@ -229,7 +234,8 @@ class KinetoCollector {
 
   void host_operator(const KinetoSpan& span, const Value& a) {
     const std::int64_t external = whole_of(member(a, "External id"), whole_of(member(a, "external id"), -1));
-    if (span.name.starts_with("c10d::") || span.name.starts_with("nccl:") || contains(span.name, "record_param_comms"))
+    if (span.name.starts_with("c10d::") || span.name.starts_with("nccl:") ||
+        contains(span.name, "record_param_comms"))
       out.inside_nccl.push_back(span);
     if (member(a, "Collective name") != nullptr) {
       out.collective_of_operator.emplace(external, collective(a));

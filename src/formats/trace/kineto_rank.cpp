@@ -1,5 +1,5 @@
-// Launches stand one behind the other on the host; what the GPU did waits for its launch, its stream, and what
-// its stream was told to wait for.
+// Launches stand one behind the other on the host; what the GPU did waits for its launch, its stream, and
+// what its stream was told to wait for.
 #include "formats/trace/kineto_rank.h"
 
 #include <fmt/format.h>
@@ -52,8 +52,8 @@ struct Item {
   double launched = 0;       // when the host's call began
   std::int64_t thread = -1;  // of the host; -1: not known
   bool communicates = false;
-  double key = 0;         // nodes are in this order
-  int node = -1;          // its number
+  double key = 0;          // nodes are in this order
+  int node = -1;           // its number
   std::vector<int> after;  // items
 };
 
@@ -104,15 +104,18 @@ class KinetoRankReader {
       const auto found = std::ranges::find(steps, name, &KinetoSpan::name);
       if (found == steps.end()) {
         std::vector<std::string> names;
+        names.reserve(steps.size());
         for (const KinetoSpan& s : steps) names.push_back(config::quote(s.name));
-        return sim::fail(names.empty() ? fmt::format("--step {}: the trace marks no steps", step)
-                                       : fmt::format("--step {}: the trace has {}", step, fmt::join(names, ", ")));
+        return sim::fail(names.empty()
+                             ? fmt::format("--step {}: the trace marks no steps", step)
+                             : fmt::format("--step {}: the trace has {}", step, fmt::join(names, ", ")));
       }
       part_ = *found;
     } else if (!steps.empty()) {
       part_ = steps[steps.size() / 2];
     } else {
-      part_ = {.name = "all of it", .begin = -std::numeric_limits<double>::infinity(),
+      part_ = {.name = "all of it",
+               .begin = -std::numeric_limits<double>::infinity(),
                .end = std::numeric_limits<double>::infinity()};
     }
     counts_.step = part_.name;
@@ -260,8 +263,8 @@ class KinetoRankReader {
     }
   }
 
-  /// Calls that make a stream wait, and that are no part of a collective's launch, wait for collectives in the
-  /// order of their launches.
+  /// Calls that make a stream wait, and that are no part of a collective's launch, wait for collectives in
+  /// the order of their launches.
   void waits_for_collectives() {
     note_inside();
     std::vector<const KinetoCall*> waits;
@@ -287,7 +290,8 @@ class KinetoRankReader {
     }
   }
 
-  /// What was launched early, and began right behind the end of a collective on an idle stream, waited for it.
+  /// What was launched early, and began right behind the end of a collective on an idle stream, waited for
+  /// it.
   void waits_by_time() {
     if (!trace_.waits.empty()) return;
     std::vector<int> collectives;
@@ -314,8 +318,8 @@ class KinetoRankReader {
   /// A node of the host, which is busy until a moment.
   struct HostNode {
     double until = 0;
-    double from = 0;           // where it begins if nothing is waited for
-    std::vector<int> after;    // items that the host waited for
+    double from = 0;            // where it begins if nothing is waited for
+    std::vector<int> after;     // items that the host waited for
     std::vector<int> launches;  // items
   };
 
@@ -349,7 +353,8 @@ class KinetoRankReader {
     for (std::size_t l = 0; l < launches_.size();) {
       const Item& first = item(launches_[l]);
       look(first.launched);
-      HostNode node{.until = first.launched, .from = std::min(ready, first.launched), .after = {}, .launches = {}};
+      HostNode node{
+          .until = first.launched, .from = std::min(ready, first.launched), .after = {}, .launches = {}};
       node.after = std::exchange(after, {});
       for (; l < launches_.size() && item(launches_[l]).launched <= first.launched; ++l)
         node.launches.push_back(launches_[l]);
@@ -358,8 +363,10 @@ class KinetoRankReader {
     }
     if (std::isfinite(part_.end)) {  // what the host does behind the last launch
       look(part_.end);
-      nodes.push_back(
-          {.until = part_.end, .from = std::min(ready, part_.end), .after = std::move(after), .launches = {}});
+      nodes.push_back({.until = part_.end,
+                       .from = std::min(ready, part_.end),
+                       .after = std::move(after),
+                       .launches = {}});
     }
     return nodes;
   }
@@ -372,6 +379,7 @@ class KinetoRankReader {
       if (item(*i).launched <= call.begin) last[item(*i).what->stream] = *i;
     }
     std::vector<int> all;
+    all.reserve(last.size());
     for (const auto& [stream, i] : last) all.push_back(i);
     return all;
   }
@@ -388,7 +396,8 @@ class KinetoRankReader {
       for (const int i : n.after) {
         if (item(i).node >= 0) node.after.push_back(item(i).node);
       }
-      for (const int i : n.launches) launched_by[static_cast<std::size_t>(i)] = static_cast<int>(out_.nodes.size());
+      for (const int i : n.launches)
+        launched_by[static_cast<std::size_t>(i)] = static_cast<int>(out_.nodes.size());
       out_.nodes.push_back(std::move(node));
     };
     for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -458,11 +467,14 @@ class KinetoRankReader {
     const int element = element_bytes_named(c->type).value_or(4);
     TraceGroup group{.name = c->group, .about = c->group_about, .ranks = c->ranks};
     if (group.ranks.empty()) {
-      if (const auto known = trace_.groups.find(c->group); known != trace_.groups.end()) group.ranks = known->second;
+      if (const auto known = trace_.groups.find(c->group); known != trace_.groups.end())
+        group.ranks = known->second;
     }
-    const std::int64_t size =
-        !group.ranks.empty() ? std::ssize(group.ranks) : c->group_size > 0 ? c->group_size : trace_.world;
-    if (group.ranks.empty() && size > 0 && trace_.world == 0) out_.world = std::max(out_.world, static_cast<int>(size));
+    const std::int64_t size = !group.ranks.empty() ? std::ssize(group.ranks)
+                              : c->group_size > 0  ? c->group_size
+                                                   : trace_.world;
+    if (group.ranks.empty() && size > 0 && trace_.world == 0)
+      out_.world = std::max(out_.world, static_cast<int>(size));
     if (group.ranks.empty() && size > 0 && size != std::max(trace_.world, out_.world)) return false;
     std::int64_t elements = std::max(c->in, c->out);
     if (named->kind == Kind::kGatherTo || named->what == coll::Collective::kAllGather)
@@ -498,7 +510,8 @@ class KinetoRankReader {
     const auto found = trace_.operators.find(a.external);
     if (found == trace_.operators.end() || taken_.contains(a.external)) return std::nullopt;
     std::string name = a.name;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool is_product = has_word(name, "gemm") || has_word(name, "cutlass") || has_word(name, "xmma") ||
                             has_word(name, "nvjet") || has_word(name, "cijk") || has_word(name, "s16816");
     if (!is_product || has_word(name, "splitk")) return std::nullopt;
@@ -509,14 +522,16 @@ class KinetoRankReader {
     const auto& left = op.dims[first];
     const auto& right = op.dims[first + 1];
     const bool batched = left.size() == 3 && right.size() == 3;
-    if (op.name == "aten::linear" || (!batched && (left.size() != 2 || right.size() != 2))) return std::nullopt;
+    if (op.name == "aten::linear" || (!batched && (left.size() != 2 || right.size() != 2)))
+      return std::nullopt;
     const std::size_t d = batched ? 1 : 0;
     TraceProduct p{.m = left[d], .n = right[d + 1], .k = left[d + 1], .groups = batched ? left[0] : 1};
     constexpr std::int64_t kLongest = 1 << 24;
     for (const std::int64_t side : {p.m, p.n, p.k, p.groups}) {
       if (side < 1 || side > kLongest) return std::nullopt;
     }
-    if (right[d] != p.k || (batched && right[0] != p.groups) || p.m * p.groups > kLongest || p.k * p.groups > kLongest)
+    if (right[d] != p.k || (batched && right[0] != p.groups) || p.m * p.groups > kLongest ||
+        p.k * p.groups > kLongest)
       return std::nullopt;
     const std::string type = op.types.size() > first ? op.types[first] : "";
     if (has_word(type, "BFloat16")) {
@@ -582,24 +597,26 @@ void note_kineto(const KinetoCounts& c, Notes& notes) {
   notes.fact("copies", c.copies);
   notes.fact("collectives", c.collectives);
   notes.assumed.emplace_back(
-      "kernels without a known shape take as long as measured when alone, on as many SMs as their grid fills; "
+      "kernels without a known shape take as long as measured when alone, on as many SMs as their grid "
+      "fills; "
       "how much memory they read is not known");
   if (c.products > 0) {
     notes.assumed.push_back(
-        fmt::format("{} matrix products have the shapes of their operators (measured: {:.3f} ms in all)", c.products,
-                    c.products_measured.in_us() * 1e-3));
+        fmt::format("{} matrix products have the shapes of their operators (measured: {:.3f} ms in all)",
+                    c.products, c.products_measured.in_us() * 1e-3));
   }
   if (c.collectives + c.unsized > 0) {
-    notes.assumed.push_back(c.waits > 0
-                                ? fmt::format("{} waits between streams are those that the trace records", c.waits)
-                                : fmt::format("{} waits between streams are told from calls and times, as the trace "
-                                              "does not record them",
-                                              c.guessed));
+    notes.assumed.push_back(
+        c.waits > 0 ? fmt::format("{} waits between streams are those that the trace records", c.waits)
+                    : fmt::format("{} waits between streams are told from calls and times, as the trace "
+                                  "does not record them",
+                                  c.guessed));
   }
   if (c.unsized > 0) {
-    notes.assumed.push_back(fmt::format(
-        "{} kernels of communication do not say what they send: they take as long as measured, and send nothing",
-        c.unsized));
+    notes.assumed.push_back(
+        fmt::format("{} kernels of communication do not say what they send: they take as long as measured, "
+                    "and send nothing",
+                    c.unsized));
   }
   if (c.no_calls) {
     notes.assumed.emplace_back("the trace has no calls of the runtime: kernels are launched when they began");
@@ -607,7 +624,8 @@ void note_kineto(const KinetoCounts& c, Notes& notes) {
     notes.assumed.emplace_back("launches of all threads of the host follow each other as recorded");
     if (c.no_launch) notes.assumed.emplace_back("kernels without a launch were launched when they began");
   }
-  if (c.other_devices > 0) notes.ignored.push_back(fmt::format("{} activities of other GPUs", c.other_devices));
+  if (c.other_devices > 0)
+    notes.ignored.push_back(fmt::format("{} activities of other GPUs", c.other_devices));
   notes.ignored.emplace_back("operators of the host, Python frames, flows and counters");
 }
 

@@ -37,6 +37,7 @@ std::optional<std::vector<int>> like(const std::vector<int>& group, int rank, in
   if (world % block != 0 || r->first % block >= r->stride) return std::nullopt;
   const int first = rank / block * block + rank % block % r->stride;
   std::vector<int> made;
+  made.reserve(static_cast<std::size_t>(r->size));
   for (int i = 0; i < r->size; ++i) made.push_back(first + i * r->stride);
   return made;
 }
@@ -77,12 +78,13 @@ sim::Status TraceCommunicators::add(const TraceWorld& world, int rank) {
       std::iota(ranks.begin(), ranks.end(), 0);
     }
     if (std::ranges::any_of(ranks, [&](int r) { return r < 0 || r >= world.ranks(); }))
-      return sim::fail(fmt::format("group {} of rank {} names a rank that there is not", group.name, trace.rank));
+      return sim::fail(
+          fmt::format("group {} of rank {} names a rank that there is not", group.name, trace.rank));
     auto mine = like(ranks, rank, world.ranks());
     if (!mine) {
-      return sim::fail(fmt::format(
-          "group {} of rank {} ({}) cannot be repeated for rank {}, of which there is no trace", group.name,
-          trace.rank, fmt::join(ranks, ", "), rank));
+      return sim::fail(
+          fmt::format("group {} of rank {} ({}) cannot be repeated for rank {}, of which there is no trace",
+                      group.name, trace.rank, fmt::join(ranks, ", "), rank));
     }
     members.push_back(*mine);
     if (mine->size() < 2) {
@@ -97,8 +99,8 @@ sim::Status TraceCommunicators::add(const TraceWorld& world, int rank) {
       auto& groups = all_[static_cast<std::size_t>(at->second)].groups;
       if (std::ranges::find(groups, *mine) == groups.end()) {
         const auto taken = [&](const std::vector<int>& other) {
-          return std::ranges::any_of(
-              other, [&](int r) { return std::ranges::find(*mine, r) != mine->end(); });
+          return std::ranges::any_of(other,
+                                     [&](int r) { return std::ranges::find(*mine, r) != mine->end(); });
         };
         if (std::ranges::any_of(groups, taken)) continue;  // a group of other ranks under the same key
         groups.push_back(*mine);
@@ -123,8 +125,9 @@ sim::Result<TraceCommunicators> TraceCommunicators::make(const TraceWorld& world
 
 work::CommunicatorId TraceCommunicators::from_to(int from, int to, std::int64_t tag) {
   const auto [at, is_new] = pairs_.try_emplace({from, to, tag}, static_cast<int>(all_.size()));
-  if (is_new) all_.push_back({.name = fmt::format("{} to {}{}", from, to, tag == 0 ? "" : fmt::format(" tag {}", tag)),
-                              .groups = {{from, to}}});
+  if (is_new)
+    all_.push_back({.name = fmt::format("{} to {}{}", from, to, tag == 0 ? "" : fmt::format(" tag {}", tag)),
+                    .groups = {{from, to}}});
   return at->second;
 }
 

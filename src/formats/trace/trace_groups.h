@@ -1,5 +1,5 @@
-// Which ranks communicate with which: process groups of traces as communicators, those of ranks whose trace is
-// not there included.
+// Which ranks communicate with which: process groups of traces as communicators, those of ranks whose trace
+// is not there included.
 #pragma once
 
 #include <map>

@@ -17,9 +17,9 @@ namespace infold::formats {
 
 /// Ranks that communicate, as a trace names them.
 struct TraceGroup {
-  std::string name;         ///< of the process group, the same on its members
-  std::string about;        ///< what it is for, where the trace says it: "dp", "default_pg"
-  std::vector<int> ranks;   ///< in their order; empty: not known
+  std::string name;        ///< of the process group, the same on its members
+  std::string about;       ///< what it is for, where the trace says it: "dp", "default_pg"
+  std::vector<int> ranks;  ///< in their order; empty: not known
   bool operator==(const TraceGroup&) const = default;
 };
 
@@ -44,9 +44,9 @@ struct TraceNode {
   };
   Kind kind = Kind::kNothing;
   std::string name = {};
-  std::string lane = {};          ///< stream of the GPU or thread of the host: its nodes run one after the other
-  std::vector<int> after = {};    ///< nodes of the same rank
-  double start_us = 0;            ///< as recorded; nodes of a rank are in its order
+  std::string lane = {};  ///< stream of the GPU or thread of the host: its nodes run one after the other
+  std::vector<int> after = {};  ///< nodes of the same rank
+  double start_us = 0;          ///< as recorded; nodes of a rank are in its order
   sim::Time time = {};
   int sms = 0;
   int workgroups = 0;

@@ -23,8 +23,12 @@ class PaperRun {
     }
     for (int r = 0; r < world.ranks(); ++r) {
       const auto& nodes = world.trace(r).nodes;
-      ranks_.push_back({std::vector<int>(nodes.size()), std::vector<double>(nodes.size()),
-                        std::vector<bool>(nodes.size()), std::vector<bool>(nodes.size()), {}, {}});
+      ranks_.push_back({std::vector<int>(nodes.size()),
+                        std::vector<double>(nodes.size()),
+                        std::vector<bool>(nodes.size()),
+                        std::vector<bool>(nodes.size()),
+                        {},
+                        {}});
       for (std::size_t n = 0; n < nodes.size(); ++n) {
         ranks_.back().pending[n] = static_cast<int>(nodes[n].after.size());
         if (nodes[n].after.empty()) queue_.emplace(0, r, static_cast<int>(n));
@@ -70,7 +74,9 @@ class PaperRun {
     std::size_t received = 0;
   };
 
-  const TraceNode& node(int rank, int n) const { return world_.trace(rank).nodes[static_cast<std::size_t>(n)]; }
+  const TraceNode& node(int rank, int n) const {
+    return world_.trace(rank).nodes[static_cast<std::size_t>(n)];
+  }
 
   /// What waits for other ranks in vain ends, so that nodes behind it get their places.
   bool end_one_that_waits() {

@@ -73,7 +73,6 @@ class TraceLoader {
     const Format format = recognise(head);
     RejoinedStream whole(std::move(head), stream);
     if (format == Format::kTar && !in_archive) {
-      archived_ = true;
       auto read = for_each_in_archive(whole, [&](const std::string& name, ByteStream& part) {
         return add(fmt::format("{}/{}", file, name), part, /*in_archive=*/true);
       });
@@ -88,8 +87,9 @@ class TraceLoader {
       return sim::fail(config::at(
           file, {},
           format == Format::kUnknown
-              ? std::string("this is no trace that is known (known are traces of Chakra and of the PyTorch profiler, "
-                            "archives of them, and workloads of infold)")
+              ? std::string(
+                    "this is no trace that is known (known are traces of Chakra and of the PyTorch profiler, "
+                    "archives of them, and workloads of infold)")
               : fmt::format("this is {}, and no trace", meaning_of(format))));
     }
     if (format_ != Format::kUnknown && format_ != format)
@@ -123,7 +123,8 @@ class TraceLoader {
     auto built = build_workload(name, traces_, options_.ranks, out.notes);
     if (!built) return sim::fail(error_of_file(built.error(), files_ == 1 ? traces_.front().file : ""));
     out.workload = std::move(*built);
-    for (const std::string& file : skipped_) out.notes.ignored.push_back(fmt::format("{}, which is no trace", file));
+    for (const std::string& file : skipped_)
+      out.notes.ignored.push_back(fmt::format("{}, which is no trace", file));
     out.workload.sources = out.notes.sources(meaning_of(format_));
     describe(out);
     return out;
@@ -151,11 +152,13 @@ class TraceLoader {
   /// Files whose names or contents do not say a rank are numbered in their order.
   void number_ranks(Notes& notes) {
     std::set<int> taken;
-    const bool clear = std::ranges::all_of(
-        traces_, [&](const RankTrace& t) { return t.rank >= 0 && t.rank < 16384 && taken.insert(t.rank).second; });
+    const bool clear = std::ranges::all_of(traces_, [&](const RankTrace& t) {
+      return t.rank >= 0 && t.rank < 16384 && taken.insert(t.rank).second;
+    });
     if (clear) return;
     if (traces_.size() > 1)
-      notes.assumed.emplace_back("the files are of ranks 0, 1 and so on in their order, as they do not say it");
+      notes.assumed.emplace_back(
+          "the files are of ranks 0, 1 and so on in their order, as they do not say it");
     for (std::size_t i = 0; i < traces_.size(); ++i) traces_[i].rank = static_cast<int>(i);
   }
 
@@ -178,7 +181,6 @@ class TraceLoader {
 
   TraceOptions options_;
   Format format_ = Format::kUnknown;
-  bool archived_ = false;
   std::size_t files_ = 0;
   std::vector<RankTrace> traces_;
   ChakraCounts chakra_;
@@ -216,13 +218,15 @@ sim::Result<Format> recognise_file(const std::string& file) {
   return recognise(*head);
 }
 
-sim::Result<TracedWorkload> load_workload(const std::vector<std::string>& files, const TraceOptions& options) {
+sim::Result<TracedWorkload> load_workload(const std::vector<std::string>& files,
+                                          const TraceOptions& options) {
   TraceLoader loader(options);
   for (const std::string& file : files) {
     auto format = recognise_file(file);
     if (!format) return sim::fail_as(std::move(format));
     if (*format == Format::kWorkload) {
-      if (files.size() > 1) return sim::fail(config::at(file, {}, "a workload is one file, with all its ranks"));
+      if (files.size() > 1)
+        return sim::fail(config::at(file, {}, "a workload is one file, with all its ranks"));
       if (options.step >= 0) return sim::fail("--step: only traces of the PyTorch profiler mark steps");
       auto text = read_file(file);
       if (!text) return sim::fail_as(std::move(text));

@@ -1,5 +1,5 @@
-// Files of traces as one workload: one file for each rank, of Chakra or of the PyTorch profiler, or an archive of
-// such files.
+// Files of traces as one workload: one file for each rank, of Chakra or of the PyTorch profiler, or an
+// archive of such files.
 #pragma once
 
 #include <functional>
@@ -30,9 +30,10 @@ bool is_workload_format(Format format);
 /// What a file holds, by its beginning.
 sim::Result<Format> recognise_file(const std::string& file);
 
-/// Reads traces, or one workload file of ours. Traces are read piece by piece: files may be larger than memory,
-/// what is kept of them may not.
-sim::Result<TracedWorkload> load_workload(const std::vector<std::string>& files, const TraceOptions& options = {});
+/// Reads traces, or one workload file of ours. Traces are read piece by piece: files may be larger than
+/// memory, what is kept of them may not.
+sim::Result<TracedWorkload> load_workload(const std::vector<std::string>& files,
+                                          const TraceOptions& options = {});
 
 /// The same for the text of one file, for tests.
 sim::Result<TracedWorkload> workload_from(std::string_view bytes, const std::string& file,

@@ -64,7 +64,8 @@ bool WireReader::next(WireField& field) {
     case kFixed32: {
       const std::size_t n = (key & 7) == kFixed64 ? 8 : 4;
       if (!take(n)) return refuse("a number is cut off");
-      for (std::size_t i = n; i-- > 0;) field.value = field.value << 8 | static_cast<unsigned char>(field.bytes[i]);
+      for (std::size_t i = n; i-- > 0;)
+        field.value = field.value << 8 | static_cast<unsigned char>(field.bytes[i]);
       field.bytes = {};
       return true;
     }

@@ -13,7 +13,7 @@ namespace infold::formats {
 
 struct WireField {
   int number = 0;
-  std::uint64_t value = 0;    ///< of numbers, whatever their width; of 32 and 64 bits as they are
+  std::uint64_t value = 0;      ///< of numbers, whatever their width; of 32 and 64 bits as they are
   std::string_view bytes = {};  ///< of texts, messages and packed lists
   bool is_bytes = false;
   std::uint64_t offset = 0;  ///< of the field, in the file

@@ -145,7 +145,8 @@ std::optional<WorkloadFlaw> find_workload_flaw(const work::Graph& graph) {
   }
   for (std::size_t i = 0; i < graph.buffers.size(); ++i) {
     const work::Buffer& b = graph.buffers[i];
-    const bool place = (b.input == -1 || is_tensor(graph, b.input)) && (b.output == -1 || is_tensor(graph, b.output));
+    const bool place =
+        (b.input == -1 || is_tensor(graph, b.input)) && (b.output == -1 || is_tensor(graph, b.output));
     if (b.bytes > sim::Bytes::gib(1024) || b.element_bytes < 0 || b.element_bytes > kWidestNumber || !place)
       return WorkloadFlaw{-1, fmt::format("buffer {}: its size or its tensor is out of range", i)};
   }

@@ -1,8 +1,8 @@
 // What a workload file says of each value: one list of fields, which the reader and the writer both walk.
 //
-// A walker has `item(name, value)` for what must be there, and `field(name, value, usual)` for what is left out
-// where it is as usual. Values are numbers, texts, enums with names, Time (picoseconds), Bytes, lists, and
-// structs that have a walk().
+// A walker has `item(name, value)` for what must be there, and `field(name, value, usual)` for what is left
+// out where it is as usual. Values are numbers, texts, enums with names, Time (picoseconds), Bytes, lists,
+// and structs that have a walk().
 #pragma once
 
 #include <array>
@@ -211,8 +211,8 @@ void walk(W& w, study::TraceMeasured& m) {
 }
 
 /// The kinds of operations, as files name them in "do".
-inline constexpr std::array kOperationKinds = {"product",  "convolution", "attention", "streaming",
-                                               "copy",     "collective",  "transfer",  "delay",
-                                               "marker",   "measured",    "gather"};
+inline constexpr std::array kOperationKinds = {"product", "convolution", "attention", "streaming",
+                                               "copy",    "collective",  "transfer",  "delay",
+                                               "marker",  "measured",    "gather"};
 
 }  // namespace infold::formats

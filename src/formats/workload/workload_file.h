@@ -13,7 +13,8 @@ namespace infold::formats {
 /// errors have their place.
 sim::Result<study::Workload> read_workload(std::string_view text, const std::string& file);
 
-/// What work::check says as what is wrong with a file: in one line, with the operations that wait for each other.
+/// What work::check says as what is wrong with a file: in one line, with the operations that wait for each
+/// other.
 sim::Error error_of_file(sim::Error error, const std::string& file);
 
 /// JSON, one operation per line. It reads as the same workload.

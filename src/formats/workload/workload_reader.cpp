@@ -35,10 +35,9 @@ void fill_as(WorkloadWalkIn& walker, work::Operation& op) {
 }
 
 using FillKind = void (*)(WorkloadWalkIn&, work::Operation&);
-constexpr std::array<FillKind, 7> kFillKinds = {fill_as<work::Copy>,     fill_as<work::Collective>,
-                                                fill_as<work::Transfer>, fill_as<work::Delay>,
-                                                fill_as<work::Marker>,   fill_as<work::Timed>,
-                                                fill_as<work::Gather>};
+constexpr std::array<FillKind, 7> kFillKinds = {
+    fill_as<work::Copy>,   fill_as<work::Collective>, fill_as<work::Transfer>, fill_as<work::Delay>,
+    fill_as<work::Marker>, fill_as<work::Timed>,      fill_as<work::Gather>};
 
 void fill_operation(const config::YamlNode& node, work::Operation& op, WorkloadFault& fault) {
   WorkloadWalkIn walker(node, "operation", fault);

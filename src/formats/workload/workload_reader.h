@@ -114,7 +114,8 @@ void fill_value(const config::YamlNode& node, std::string_view name, T& value, W
       value = node.text;
     } else if constexpr (std::is_same_v<T, bool>) {
       if (node.text != "true" && node.text != "false")
-        return fault.set(node.at, fmt::format("{}: {} is neither true nor false", name, config::quote(node.text)));
+        return fault.set(node.at,
+                         fmt::format("{}: {} is neither true nor false", name, config::quote(node.text)));
       value = node.text == "true";
     } else if constexpr (std::is_enum_v<T>) {
       std::vector<std::string_view> known;
@@ -128,8 +129,10 @@ void fill_value(const config::YamlNode& node, std::string_view name, T& value, W
       fault.set(node.at, fmt::format("{}: {} is not one of {}{}", name, config::quote(node.text),
                                      fmt::join(known, ", "), config::did_you_mean(node.text, known)));
     } else if constexpr (std::is_same_v<T, double>) {
-      const auto [stop, error] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
-      if (error != std::errc{} || stop != node.text.data() + node.text.size() || !(value >= 0) || value > 1e30)
+      const auto [stop, error] =
+          std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+      if (error != std::errc{} || stop != node.text.data() + node.text.size() || !(value >= 0) ||
+          value > 1e30)
         fault.set(node.at, fmt::format("{}: {} is not a number from 0 on", name, config::quote(node.text)));
     } else {
       std::int64_t number = 0;
@@ -144,7 +147,8 @@ void fill_value(const config::YamlNode& node, std::string_view name, T& value, W
         if (name == "priority") least = -100;
       }
       if (error != std::errc{} || stop != node.text.data() + node.text.size())
-        return fault.set(node.at, fmt::format("{}: {} is not a whole number", name, config::quote(node.text)));
+        return fault.set(node.at,
+                         fmt::format("{}: {} is not a whole number", name, config::quote(node.text)));
       if (number < least || number > most)
         return fault.set(node.at, fmt::format("{}: {} is not between {} and {}", name, number, least, most));
       if constexpr (std::is_same_v<T, sim::Time>) {

@@ -11,10 +11,10 @@
 namespace infold::gpu {
 
 struct TimedShape {
-  sim::Time time;    ///< its duration when it runs alone
-  int sms = 0;       ///< 0 means all that compute may use
+  sim::Time time;      ///< its duration when it runs alone
+  int sms = 0;         ///< 0 means all that compute may use
   int workgroups = 0;  ///< each fills an SM; more than SMs run in waves of equal length; 0: one for each SM
-  sim::Bytes bytes;  ///< bytes that it reads
+  sim::Bytes bytes;    ///< bytes that it reads
   double flops = 0;
 };
 

@@ -19,7 +19,7 @@ namespace infold::study {
 
 namespace {
 
-constexpr double kReplayAloneShare = 0.1;              // of the progress bar, about
+constexpr double kReplayAloneShare = 0.1;                // of the progress bar, about
 constexpr std::uint64_t kReplayEventsPerLook = 1 << 15;  // events between two calls of keep_going
 
 /// What a rank does without communication.
@@ -96,18 +96,10 @@ void read_cover(const work::Runtime& runtime, int rank, ReplayResult& result) {
       }
     }
   }
-  const std::vector<Interval> busy = united(communicating);
-  computing.insert(computing.end(), communicating.begin(), communicating.end());
-  const sim::Time either = length(united(std::move(computing)));
-  std::vector<Interval> compute_alone;
-  for (const work::Stream& stream : graph.script(rank).streams) {
-    for (const work::OpId op : stream.ops) {
-      if (work::communicator_of(graph[op]) < 0 && runtime.ran(rank, op))
-        compute_alone.push_back({runtime.times(rank, op).start, runtime.times(rank, op).end});
-    }
-  }
-  result.communicating = length(busy);
-  result.uncovered = either - length(united(std::move(compute_alone)));
+  std::vector<Interval> either = computing;
+  either.insert(either.end(), communicating.begin(), communicating.end());
+  result.communicating = length(united(std::move(communicating)));
+  result.uncovered = length(united(std::move(either))) - length(united(std::move(computing)));
 }
 
 sim::Status check_job(const ReplayJob& job) {
@@ -154,8 +146,9 @@ void read_replay(const work::Runtime& runtime, const StepPrograms& programs,
   result.waited = waits.exposed();
   result.together = together(runtime, rank);
   result.communication = communication_use(runtime, programs, rank, waits);
-  result.kernels = kernel_use(
-      runtime, rank, alone[static_cast<std::size_t>(graph.script_of[static_cast<std::size_t>(rank)])].kernels);
+  result.kernels =
+      kernel_use(runtime, rank,
+                 alone[static_cast<std::size_t>(graph.script_of[static_cast<std::size_t>(rank)])].kernels);
   for (const work::OpId op : runtime.communications(rank))
     result.sms = std::max(result.sms, runtime.program(rank, op).sms());
 }
@@ -194,8 +187,8 @@ sim::Result<ReplayResult> run(const ReplayJob& job, const KeepGoing& keep_going)
   }
 
   const net::FabricSpec& fabric = job.system->machine.fabric;
-  const std::int64_t packet_hops = ring_bytes(graph).count() / fabric.packet.payload.count() *
-                                   job.system->plan().routes().diameter() * 2;
+  const std::int64_t packet_hops =
+      ring_bytes(graph).count() / fabric.packet.payload.count() * job.system->plan().routes().diameter() * 2;
   result.burst = job.burst.for_hops(packet_hops);
   gpu::CoreOptions core = job.core;
   if (!core.contention.sm) core.reserved_sms = 0;
@@ -216,8 +209,8 @@ sim::Result<ReplayResult> run(const ReplayJob& job, const KeepGoing& keep_going)
   if (job.trace) trace.emplace(*job.trace, machine, runtime);
   runtime.start();
   while (machine.events().run(kReplayEventsPerLook)) {
-    if (keep_going && !keep_going(kReplayAloneShare +
-                                  (1 - kReplayAloneShare) * runtime.kernels(0).share_ended()))
+    if (keep_going &&
+        !keep_going(kReplayAloneShare + (1 - kReplayAloneShare) * runtime.kernels(0).share_ended()))
       return sim::interrupted();
   }
   if (!runtime.done()) return sim::deadlock(runtime.who_waits());
