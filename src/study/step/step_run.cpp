@@ -184,6 +184,18 @@ std::vector<BucketResult> read_buckets(const work::Runtime& runtime, const StepP
   return buckets;
 }
 
+std::vector<TableUse> table_use(const work::Graph& graph, const gpu::Machine& machine) {
+  std::vector<TableUse> tables;
+  if (machine.units() == nullptr) return tables;
+  const auto name = [&](int job) { return graph.communicators[static_cast<std::size_t>(job)].name; };
+  for (const inc::SwitchUnits::OfJob& job : machine.units()->jobs()) {
+    TableUse& use = tables.emplace_back(
+        TableUse{.communicator = name(job.job), .peak_entries = job.table_peak_entries, .sums = job.sums});
+    for (const auto& [holder, times] : job.stalls) use.stalls.push_back({name(holder), times});
+  }
+  return tables;
+}
+
 void read_times(const StepJob& job, const PlannedStep& step, const work::Runtime& runtime,
                 const StepPrograms& programs, const gpu::Machine& machine,
                 const std::vector<AloneResult>& alone, int folded, StepResult& r) {
@@ -277,6 +289,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
       .burst = job.burst};
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   StepPrograms programs(collective, job.protocol, go_on);
+  if (job.gather_engine) programs.gather_on(*job.gather_engine);
   if (auto prepared = programs.prepare(step.graph); !prepared) return sim::fail_as(std::move(prepared));
 
   const sim::Bytes all = ring_bytes(step.graph);
@@ -324,6 +337,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   if (trace) result.trace = trace->finish();
   INFOLD_CHECK(machine.quiet(), "after the step nothing is in flight and all credits are home");
   read_times(simulated, step, runtime, programs, machine, alone, job.gpus / simulated.gpus, result);
+  result.tables = table_use(step.graph, machine);
   result.buckets = read_buckets(runtime, programs, step.gradient_bytes);
   for (const AloneResult& a : alone) result.events += a.events;
   result.events += machine.events().handled() - (trace ? trace->events() : 0);
