@@ -15,7 +15,8 @@ namespace infold::inc {
 std::uint16_t Region::below(const Tree& tree, const TreeNode& node, std::uint32_t offset) const {
   if (everybody()) return node.members;
   std::uint16_t sum = 0;
-  for (const TreeNode::Child& c : node.children) sum = static_cast<std::uint16_t>(sum + below(tree, c, offset));
+  for (const TreeNode::Child& c : node.children)
+    sum = static_cast<std::uint16_t>(sum + below(tree, c, offset));
   return sum;
 }
 

@@ -37,8 +37,9 @@ struct RegionPlan {
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
   sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank
-  /// How many ranks take part in each part: they contribute to its sum, or get its copies. Of part number q of
-  /// n ranks these are fan_out ranks in a row from rank (q / n + q % n) % n on. 0: all take part in everything.
+  /// How many ranks take part in each part: they contribute to its sum, or get its copies. Of part number q
+  /// of n ranks these are fan_out ranks in a row from rank (q / n + q % n) % n on. 0: all take part in
+  /// everything.
   int fan_out = 0;
 };
 

@@ -28,8 +28,8 @@ void ReductionUnit::stall(const net::Packet& packet, net::LinkId in, std::uint32
   ++ports_[port].counters.stalls;
   const int job = region_of(packet).plan.job;
   const int holder = table_.used(port) > 0 ? table_.holder(port) : job;
-  const auto known = std::ranges::find_if(
-      stalls_by_job_, [&](const Stall& s) { return s.job == job && s.holder == holder; });
+  const auto known = std::ranges::find_if(stalls_by_job_,
+                                          [&](const Stall& s) { return s.job == job && s.holder == holder; });
   ++(known == stalls_by_job_.end() ? stalls_by_job_.emplace_back(Stall{job, holder}) : *known).times;
   stalled_.add(key_of(packet), port, push, {packet, in}, events_.now());
   if (push) watch_patience(port);

@@ -14,7 +14,7 @@ struct Split {
   int cp = 1;       ///< ranks that share every sequence
   int ep = 1;       ///< ranks that share the experts
   double skew = 1;  ///< tokens of the expert that gets most, against the mean; all are padded to as many
-  KeyExchange keys = KeyExchange::kAllGather;  ///< with cp > 1
+  KeyExchange keys = KeyExchange::kAllGather;          ///< with cp > 1
   ExpertExchange experts = ExpertExchange::kAllToAll;  ///< with ep > 1
 
   bool operator==(const Split&) const = default;

@@ -25,8 +25,8 @@ TEST(Dispatch, BringsRightValuesWhateverTheFanOutAndTheToken) {
           for (const sim::Bytes token : {16_B, 400_B, 4_KiB}) {
             const CollectiveJob job =
                 tokens_on(small_system(gpus, 2), c, algorithm, fan_out, token, sim::Bytes{gpus * 20'016});
-            EXPECT_EQ(result_of(job).wrong, 0u)
-                << algorithm << " " << sim::name_of(c) << " " << gpus << " " << fan_out << " " << token.count();
+            EXPECT_EQ(result_of(job).wrong, 0u) << algorithm << " " << sim::name_of(c) << " " << gpus << " "
+                                                << fan_out << " " << token.count();
           }
         }
       }

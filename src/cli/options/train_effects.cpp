@@ -101,7 +101,8 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
   effects.only(
       c.get_option("--gather-engine"),
       [&a] {
-        const bool shards = a.sync != "ddp" && a.sync != "horovod" && a.sync != "tensorflow" && a.sync != "per-tensor";
+        const bool shards =
+            a.sync != "ddp" && a.sync != "horovod" && a.sync != "tensorflow" && a.sync != "per-tensor";
         return shards || a.layout.tp > 1 || a.layout.cp > 1;
       },
       "without all-gathers: --sync zero1, zero2, fsdp or hsdp, --tp or --cp has them");
@@ -130,15 +131,23 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
 
 /// The options that one GPU by itself has no use for.
 void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
-  constexpr std::array kTogether = {"--sync",        "--bucket",       "--first-bucket", "--gradient-as-view",
-                                    "--fusion-size", "--cycle",        "--packs",        "--shard",
-                                    "--reshard",     "--reduce-dtype", "--dp",           "--tp",
-                                    "--sp",          "--pp",           "--cp",           "--ep",
-                                    "--expert-skew", "--schedule",     "--virtual",      "--micro-batches",
-                                    "--ep-comm",     "--gather-engine",
-                                    "--algo",        "--engine",       "--proto",        "--channels",
-                                    "--priority",    "--without",      "--sms-reserved", "--skew",
-                                    "--burst",       "--fold",         "--overlap",      "--sequential",
+  constexpr std::array kTogether = {"--sync",         "--bucket",
+                                    "--first-bucket", "--gradient-as-view",
+                                    "--fusion-size",  "--cycle",
+                                    "--packs",        "--shard",
+                                    "--reshard",      "--reduce-dtype",
+                                    "--dp",           "--tp",
+                                    "--sp",           "--pp",
+                                    "--cp",           "--ep",
+                                    "--expert-skew",  "--schedule",
+                                    "--virtual",      "--micro-batches",
+                                    "--ep-comm",      "--gather-engine",
+                                    "--algo",         "--engine",
+                                    "--proto",        "--channels",
+                                    "--priority",     "--without",
+                                    "--sms-reserved", "--skew",
+                                    "--burst",        "--fold",
+                                    "--overlap",      "--sequential",
                                     "--program"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);

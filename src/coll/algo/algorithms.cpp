@@ -17,8 +17,8 @@ using enum Collective;
 constexpr std::array kRing = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
 constexpr std::array kTree = {kAllReduce, kBroadcast, kReduce, kBarrier};
 constexpr std::array kHalvingDoubling = {kAllReduce, kReduceScatter, kAllGather, kBarrier};
-constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
-                                kReduce,    kAllToAll,      kBarrier,   kDispatch,  kCombine};
+constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce,
+                                kAllToAll,  kBarrier,       kDispatch,  kCombine};
 constexpr std::array kDirectPuts = {kAllGather, kAllToAll, kDispatch};
 constexpr std::array kOnlyAllReduce = {kAllReduce};
 constexpr std::array kInNetwork = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};

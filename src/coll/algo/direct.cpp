@@ -151,7 +151,8 @@ struct Writer {
     return others([&](int peer) { return tokens.goes_to(peer, token, rank); });
   }
 
-  /// Calls `f(token, begin, bytes)` for the pieces of this channel's tokens, and adds the steps that it gives.
+  /// Calls `f(token, begin, bytes)` for the pieces of this channel's tokens, and adds the steps that it
+  /// gives.
   template <class F>
   void for_tokens(const Tokens& tokens, F f) {
     std::vector<Steps> sends;
@@ -258,8 +259,13 @@ Program write_direct(const Request& request) {
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   for (int channel = 0; channel < program.channels; ++channel) {
     for (int rank = 0; rank < n && !stopped(request); ++rank) {
-      Writer w{
-          request, rank, channel, program.channels, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
+      Writer w{request,
+               rank,
+               channel,
+               program.channels,
+               n,
+               part_of(cut, channel, program.channels),
+               program.steps(rank, channel)};
       switch (request.collective) {
         case Collective::kAllReduce:
           w.all_reduce();

@@ -52,8 +52,8 @@ class OutcomeCheck {
   }
 
  private:
-  /// How many bytes of a rank's output, from there on, may hold anything: the places of tokens that do not come
-  /// to it.
+  /// How many bytes of a rank's output, from there on, may hold anything: the places of tokens that do not
+  /// come to it.
   std::int64_t anything(int rank, std::int64_t at) const {
     if (program_.collective != Collective::kDispatch) return 0;
     const Tokens tokens(program_.tuning.experts, program_.bytes, program_.ranks);

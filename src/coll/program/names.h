@@ -33,7 +33,8 @@ inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kSend, "send", "the rank behind the root gets the root's vector"},
     sim::Named{Collective::kSendRecv, "sendrecv", "every rank gets the vector of the rank before it"},
     sim::Named{Collective::kDispatch, "dispatch", "every token goes to the ranks of its experts"},
-    sim::Named{Collective::kCombine, "combine", "every token's rank gets the sum of what its experts' ranks have"},
+    sim::Named{Collective::kCombine, "combine",
+               "every token's rank gets the sum of what its experts' ranks have"},
 };
 constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
   return kCollectiveNames;

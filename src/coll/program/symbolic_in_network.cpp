@@ -44,7 +44,8 @@ std::optional<Flaw> SymbolicRun::store_in_network(const Channel& c, const Step& 
         const sim::Bytes far = tokens.share() * whose + tokens.begin(t);
         const sim::Bytes near = tokens.begin(t);
         const RankSets::Id who = dispatches ? sets_.only(whose) : experts_of(sets_, tokens, whose, t);
-        if (auto f = put(dispatches ? far : near, tokens.size(t).count(), dispatches ? near : far, who)) return f;
+        if (auto f = put(dispatches ? far : near, tokens.size(t).count(), dispatches ? near : far, who))
+          return f;
       }
     }
     return std::nullopt;

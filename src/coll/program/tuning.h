@@ -92,7 +92,8 @@ struct P2pTuning {
 
 /// The exchange of experts, as a collective by itself: dispatch and combine.
 struct ExpertTuning {
-  static constexpr std::string_view kAbout = "Which ranks dispatch sends a token to, and combine sums it over.";
+  static constexpr std::string_view kAbout =
+      "Which ranks dispatch sends a token to, and combine sums it over.";
   int fan_out = 2;
   sim::Bytes token = 4_KiB;
 

@@ -185,9 +185,8 @@ Values::Expected Values::expected(int rank, std::size_t element) const {
         collective_ == Collective::kAllToAll ? share * static_cast<std::size_t>(rank) : 0;
     return {input_at(static_cast<int>(element / share), mine + element % share), 0};
   }
-  const std::size_t at = has_shares(collective_)
-                             ? static_cast<std::size_t>(rank) * output_elements_ + element
-                             : element;
+  const std::size_t at =
+      has_shares(collective_) ? static_cast<std::size_t>(rank) * output_elements_ + element : element;
   return type_ == DataType::kInt32 ? expected_integer(at) : expected_real(at);
 }
 

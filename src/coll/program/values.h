@@ -26,7 +26,7 @@ class Values {
     ReduceOp op = ReduceOp::kSum;
     bool real = false;
     int root = 0;
-    sim::Bytes scratch = {};  ///< memory beyond its output that the program needs on every rank
+    sim::Bytes scratch = {};    ///< memory beyond its output that the program needs on every rank
     ExpertTuning experts = {};  ///< of dispatch and combine
   };
   Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed);

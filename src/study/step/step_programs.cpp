@@ -63,8 +63,7 @@ StepPrograms::Key StepPrograms::key_of(const work::Operation& op, sim::Bytes byt
   const coll::Collective what =
       t != nullptr ? coll::Collective::kSend : std::get<work::Collective>(op.what).what;
   const int root = t != nullptr ? t->from : std::get<work::Collective>(op.what).root;
-  const auto tokens =
-      t != nullptr ? work::Collective::Tokens{} : std::get<work::Collective>(op.what).tokens;
+  const auto tokens = t != nullptr ? work::Collective::Tokens{} : std::get<work::Collective>(op.what).tokens;
   if (!all_groups_alike(job_)) return {what, root, bytes.count(), members, tokens};
   std::vector<int> first(members.size());
   std::iota(first.begin(), first.end(), 0);

@@ -41,9 +41,9 @@ struct StepJob {
   train::SyncSpec sync;
   Method method;
   std::optional<coll::Engine> gather_engine = {};  ///< of all-gathers, if it is not the method's
-  std::optional<coll::Protocol> protocol;  ///< if there is none, it is chosen for each bucket
-  bool overlap = true;                     ///< if false, nothing is reduced before backward has ended
-  gpu::CoreOptions core{};                 ///< what is shared, reserved SMs, the collectives' priority
+  std::optional<coll::Protocol> protocol;          ///< if there is none, it is chosen for each bucket
+  bool overlap = true;                             ///< if false, nothing is reduced before backward has ended
+  gpu::CoreOptions core{};  ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
   std::vector<sim::Time> delays = {};  ///< how late each GPU begins the step; if empty, none is late
   /// GPUs that are in step are simulated once, until the first collective tells them apart. The result is the

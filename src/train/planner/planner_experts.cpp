@@ -173,7 +173,8 @@ void Planner::backward_router(const Operation& op, TensorId d_shares) {
   data_gradient(op.parameters[0], d_logits, through_router);
   give(in, through_router);
   weight_gradient(op.parameters[0], value(in), d_logits);
-  if (op.as<Experts>()->balance) {  // moved by the load of the experts instead of a gradient; it is summed like one
+  if (op.as<Experts>()
+          ->balance) {  // moved by the load of the experts instead of a gradient; it is summed like one
     gradient(op.parameters[1]);
     gave(op.parameters[1]);
   }

@@ -1,6 +1,6 @@
-// Routed experts whose tokens are dispatched and combined: a token leaves its rank once, with its shares of its
-// experts, and goes to all ranks that have some of these. They compute, weigh and add up what their experts
-// give, and one sum comes back. Memory has a place for every token of every rank.
+// Routed experts whose tokens are dispatched and combined: a token leaves its rank once, with its shares of
+// its experts, and goes to all ranks that have some of these. They compute, weigh and add up what their
+// experts give, and one sum comes back. Memory has a place for every token of every rank.
 #include <algorithm>
 
 #include "train/planner/planner.h"
