@@ -60,6 +60,7 @@ void read_layout(MapReader& reader, StudyCase& c) {
   reader.field("ep", c.layout.ep, kRanks, "");
   reader.field("sp", c.sequence_parallel, "");
   reader.field("cp_comm", c.key_exchange, "");
+  reader.field("ep_comm", c.expert_exchange, "");
   reader.field("sync", c.sync.kind, "");
   reader.field("shard", c.sync.shard, kRanks, "");
   reader.field("reshard", c.sync.reshard, "");

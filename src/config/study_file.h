@@ -25,7 +25,8 @@ struct StudyCase {
   train::Recipe recipe;
   train::Layout layout{.dp = 0};  ///< dp 0: what the others leave of the GPUs
   bool sequence_parallel = true;  ///< with tp > 1
-  train::KeyExchange key_exchange = train::KeyExchange::kAllGather;  ///< with cp > 1
+  train::KeyExchange key_exchange = train::KeyExchange::kAllGather;          ///< with cp > 1
+  train::ExpertExchange expert_exchange = train::ExpertExchange::kAllToAll;  ///< with ep > 1
   train::SyncSpec sync;
   train::PipelineSpec pipeline;
   study::Fold fold = study::Fold::kAuto;

@@ -48,7 +48,7 @@ void FallbackReducer::receive(const net::Packet& partial) {
     w.pieces.push_back({tag.first, {values.begin(), values.end()}});
     payloads_->give_back(partial.values());
   }
-  const int members = regions_[tag.region].members();
+  const int members = regions_[tag.region].contributors();
   INFOLD_CHECK(w.count <= members, "no contribution comes home twice");
   if (w.count == members) finish(id);
 }

@@ -6,6 +6,7 @@
 // has more entries than it has room for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -36,7 +37,7 @@ struct Entry {
   std::uint16_t first = 0;     ///< lowest rank in the sum
   std::uint16_t count = 0;     ///< ranks in the sum
   std::uint16_t expected = 0;  ///< ranks when it is complete
-  static constexpr std::uint16_t kNobody = 0xffff;
+  static constexpr std::uint16_t kNobody = Region::kNobody;
   std::uint16_t skip = kNobody;        ///< lowest rank of the child that contributes nothing here
   std::uint16_t from_above = kNobody;  ///< lowest rank of the contribution that comes from above
   bool push = true;
@@ -55,11 +56,21 @@ struct Entry {
   std::uint16_t turn() const {
     std::uint16_t lowest = from_above != kNobody && !has(from_above) ? from_above : kNobody;
     for (const TreeNode::Child& c : node->children) {
-      if (c.first == skip || has(c.first)) continue;
-      return c.first < lowest ? c.first : lowest;
+      const std::uint16_t there = region->lowest(region->tree(way), c, offset());
+      if (c.first == skip || there == kNobody || has(there)) continue;
+      lowest = there < lowest ? there : lowest;
+      if (region->everybody()) return lowest;  // children are in the order of their lowest ranks
     }
     return lowest;
   }
+};
+
+/// What a job, which is a communicator of a step, has of a port's table.
+struct JobShare {
+  int job = 0;
+  std::uint32_t used = 0;
+  std::uint32_t peak = 0;  ///< entries at most, at one time
+  std::uint64_t sums = 0;  ///< entries it has taken
 };
 
 class ReductionTable {
@@ -102,6 +113,10 @@ class ReductionTable {
     p.used += region.weight();
     p.count_of(region.partition) += region.weight();
     if (p.used > p.peak) p.peak = p.used;
+    JobShare& job = p.share_of(region.plan.job);
+    job.used += region.weight();
+    job.peak = std::max(job.peak, job.used);
+    ++job.sums;
     return id;
   }
   void remove(EntryId id) {
@@ -112,6 +127,7 @@ class ReductionTable {
     (e.newer == kNoEntry ? p.youngest : entries_[e.newer].older) = e.older;
     p.used -= e.region->weight();
     p.count_of(e.region->partition) -= e.region->weight();
+    p.share_of(e.region->plan.job).used -= e.region->weight();
     entries_.give_back(id);
   }
   /// The oldest entry of a part of a port's table whose partial sum can be evicted; kNoEntry if there is
@@ -129,6 +145,11 @@ class ReductionTable {
   EntryId oldest(std::uint32_t port) const { return ports_[port].oldest; }
   EntryId after(EntryId id) const { return entries_[id].newer; }
   std::size_t ports() const { return ports_.size(); }
+  const std::vector<JobShare>& jobs(std::uint32_t port) const { return ports_[port].by_job; }
+  /// The job that has most of a port's table now. Requires: it has entries.
+  int holder(std::uint32_t port) const {
+    return std::ranges::max_element(ports_[port].by_job, {}, &JobShare::used)->job;
+  }
 
  private:
   struct Port {
@@ -137,6 +158,13 @@ class ReductionTable {
     EntryId youngest = kNoEntry;
     std::uint64_t peak = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> by_partition;  // a list, because there are few
+    std::vector<JobShare> by_job;                                       // likewise
+    JobShare& share_of(int job) {
+      for (JobShare& share : by_job) {
+        if (share.job == job) return share;
+      }
+      return by_job.emplace_back(JobShare{.job = job});
+    }
     std::uint32_t used_by(std::uint32_t partition) const {
       for (const auto& [number, used_there] : by_partition) {
         if (number == partition) return used_there;

@@ -97,7 +97,8 @@ void ReductionUnit::who_waits(std::vector<std::string>& out) const {
       int named = 0;
       for (const TreeNode::Child& c : e.node->children) {
         if (!e.push && e.node->parent != net::kNoLink) break;  // more ranks may be missing
-        if (e.has(c.first)) continue;
+        const std::uint16_t first = e.region->lowest(e.region->tree(e.way), c, e.offset());
+        if (first == Entry::kNobody || e.has(first)) continue;
         if (++named <= kMostNamed)
           missing += fmt::format("{} {}", named == 1 ? "; nothing from" : ",", map_.name(c.node));
       }

@@ -45,6 +45,16 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   const std::uint64_t& table_peak(std::size_t port) const {
     return table_.peak(static_cast<std::uint32_t>(port));
   }
+  /// How often a packet of one job found no room in a table of which another, or the same, had most.
+  struct Stall {
+    int job = 0;
+    int holder = 0;
+    std::uint64_t times = 0;
+  };
+  const std::vector<Stall>& stalls_by_job() const { return stalls_by_job_; }
+  const std::vector<JobShare>& jobs(std::size_t port) const {
+    return table_.jobs(static_cast<std::uint32_t>(port));
+  }
   /// Entries in use now, over all ports.
   std::uint64_t entries_in_use() const;
   /// Packets that wait for room in a table now, over all ports.
@@ -128,8 +138,8 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   void send(net::Packet packet, net::LinkId out, std::uint16_t slot, sim::Time ready);
   void send_routed(net::Packet packet, net::NodeId gpu, std::uint16_t slot, sim::Time ready);
   void left(std::uint16_t slot);
-  bool goes_up(const TreeNode& node, net::LinkId in) const;
-  bool goes_down(const TreeNode::Child& child, net::LinkId in) const;
+  bool goes_up(const net::Packet& packet, const TreeNode& node, net::LinkId in) const;
+  bool goes_down(const net::Packet& packet, const TreeNode::Child& child, net::LinkId in) const;
   int copies_onward(const net::Packet& packet, net::LinkId in) const;
   void send_onward(const net::Packet& packet, net::LinkId in, int copies);
 
@@ -159,6 +169,7 @@ class ReductionUnit final : public net::SwitchUnit, public sim::Handler {
   ReductionTable table_;
   Stalled stalled_;
   Outgoing outgoing_;
+  std::vector<Stall> stalls_by_job_;  // a list, because there are few
   sim::Pool<Gather> gathers_;
   KeyIndex gather_index_;
   sim::Pool<Reminder> reminders_;

@@ -12,6 +12,37 @@
 
 namespace infold::inc {
 
+std::uint16_t Region::below(const Tree& tree, const TreeNode& node, std::uint32_t offset) const {
+  if (everybody()) return node.members;
+  std::uint16_t sum = 0;
+  for (const TreeNode::Child& c : node.children)
+    sum = static_cast<std::uint16_t>(sum + below(tree, c, offset));
+  return sum;
+}
+
+std::uint16_t Region::lowest(const Tree& tree, const TreeNode::Child& child, std::uint32_t offset) const {
+  if (everybody()) return child.first;
+  if (tree.is_gpu(child.node)) return takes_part(child.first, offset) ? child.first : kNobody;
+  std::uint16_t least = kNobody;
+  for (const TreeNode::Child& c : tree.at(child.node).children)
+    least = std::min(least, lowest(tree, c, offset));
+  return least;
+}
+
+std::uint16_t Region::lowest_elsewhere(const Tree& tree, const TreeNode& node, std::uint32_t offset) const {
+  if (everybody()) return node.parent == net::kNoLink ? kNobody : node.first_elsewhere;
+  std::set<int> here;
+  const auto collect = [&](const auto& self, const TreeNode& at) -> void {
+    for (const TreeNode::Child& c : at.children)
+      tree.is_gpu(c.node) ? void(here.insert(c.first)) : self(self, tree.at(c.node));
+  };
+  collect(collect, node);
+  for (int rank = 0; rank < members(); ++rank) {
+    if (takes_part(rank, offset) && !here.contains(rank)) return static_cast<std::uint16_t>(rank);
+  }
+  return kNobody;
+}
+
 Regions::Regions(const net::FabricMap& map, const net::Interleaving& interleaving, const IncSpec& spec)
     : map_(map), interleaving_(interleaving), spec_(spec), grower_(map.blueprint(), map.routes()) {}
 

@@ -37,6 +37,10 @@ struct RegionPlan {
   sim::Bytes block;  ///< bytes of one packet, at most inc.payload; 0: inc.payload
   int burst = 1;     ///< this many packets travel, and are summed, as one; each of them still counts
   sim::Bytes part;   ///< whole blocks that a rank is home of, rank after rank in turn; 0: one part per rank
+  /// How many ranks take part in each part: they contribute to its sum, or get its copies. Of part number q
+  /// of n ranks these are fan_out ranks in a row from rank (q / n + q % n) % n on. 0: all take part in
+  /// everything.
+  int fan_out = 0;
 };
 
 /// One switch of a tree: which nodes are below it, and which link goes up.
@@ -69,6 +73,7 @@ class Tree {
   }
   const std::vector<TreeNode>& nodes() const { return nodes_; }
   net::NodeId root() const { return nodes_.back().chip; }
+  bool is_gpu(net::NodeId node) const { return node < gpus_; }
 
  private:
   net::NodeId gpus_ = 0;
@@ -91,6 +96,29 @@ class Region {
     return plan.members[static_cast<std::size_t>(home_rank(offset))];
   }
   const Tree& tree(std::uint16_t way) const { return trees_[way]; }
+  /// Who takes part in a block: whether a rank does, how many ranks do, how many of those below a child or a
+  /// node of a tree, and the lowest of these (kNobody: none).
+  static constexpr std::uint16_t kNobody = 0xffff;
+  bool everybody() const { return plan.fan_out == 0 || plan.fan_out >= members(); }
+  bool takes_part(int rank, std::uint32_t offset) const {
+    if (everybody()) return true;
+    const auto n = static_cast<std::uint32_t>(members());
+    const std::uint32_t q = offset / part_;
+    const std::uint32_t first = (q / n + q % n) % n;
+    return (static_cast<std::uint32_t>(rank) + n - first) % n < static_cast<std::uint32_t>(plan.fan_out);
+  }
+  std::uint16_t contributors() const {
+    return static_cast<std::uint16_t>(everybody() ? members() : plan.fan_out);
+  }
+  std::uint16_t below(const Tree& tree, const TreeNode::Child& child, std::uint32_t offset) const {
+    if (everybody()) return child.members;
+    if (tree.is_gpu(child.node)) return takes_part(child.first, offset) ? 1 : 0;
+    return below(tree, tree.at(child.node), offset);
+  }
+  std::uint16_t below(const Tree& tree, const TreeNode& node, std::uint32_t offset) const;
+  std::uint16_t lowest(const Tree& tree, const TreeNode::Child& child, std::uint32_t offset) const;
+  /// The lowest rank that takes part and is not below a node; kNobody where there is none.
+  std::uint16_t lowest_elsewhere(const Tree& tree, const TreeNode& node, std::uint32_t offset) const;
   /// The number of packets that a number of bytes, or a request for them, stands for.
   std::uint16_t packets(std::int64_t bytes) const {
     return static_cast<std::uint16_t>(bytes <= packet_ ? 1 : (bytes + packet_ - 1) / packet_);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace infold::inc {
 
@@ -74,6 +75,28 @@ SwitchUnits::Totals SwitchUnits::totals() const {
     }
   }
   return t;
+}
+
+std::vector<SwitchUnits::OfJob> SwitchUnits::jobs() const {
+  std::map<int, OfJob> jobs;
+  std::map<std::pair<int, int>, std::uint64_t> stalls;
+  for (const auto& u : units_) {
+    for (std::size_t port = 0; port < u->ports(); ++port) {
+      for (const JobShare& share : u->jobs(port)) {
+        OfJob& of = jobs[share.job];
+        of.table_peak_entries = std::max<std::uint64_t>(of.table_peak_entries, share.peak);
+        of.sums += share.sums;
+      }
+    }
+    for (const ReductionUnit::Stall& s : u->stalls_by_job()) stalls[{s.job, s.holder}] += s.times;
+  }
+  for (const auto& [who, times] : stalls) jobs[who.first].stalls.emplace_back(who.second, times);
+  std::vector<OfJob> all;
+  for (auto& [job, of] : jobs) {
+    of.job = job;
+    all.push_back(std::move(of));
+  }
+  return all;
 }
 
 bool SwitchUnits::drained() const {

@@ -41,6 +41,15 @@ class SwitchUnits {
     std::uint64_t bypasses = 0;
   };
   Totals totals() const;
+  /// What each job has had of the tables, in the order of jobs.
+  struct OfJob {
+    int job = 0;
+    std::uint64_t table_peak_entries = 0;  ///< of the port where it had the most
+    std::uint64_t sums = 0;
+    /// Packets that found no room, by the job that had most of the table then.
+    std::vector<std::pair<int, std::uint64_t>> stalls = {};
+  };
+  std::vector<OfJob> jobs() const;
   bool drained() const;
   std::vector<std::string> who_waits() const;
   const std::vector<std::unique_ptr<ReductionUnit>>& units() const { return units_; }

@@ -34,13 +34,14 @@ EntryId ReductionUnit::open_pull(const net::Packet& packet, net::LinkId in, std:
   e.push = false;
   const std::size_t child = node.child(map_.from(in));
   if (map_.from(in) < map_.gpus()) {
-    e.expected = static_cast<std::uint16_t>(region.members());
-    if (node.parent != net::kNoLink) e.from_above = node.first_elsewhere;
+    e.expected = region.contributors();
+    e.from_above = region.lowest_elsewhere(region.tree(e.way), node, packet.offset());
   } else if (child < node.children.size()) {
     e.skip = node.children[child].first;
-    e.expected = static_cast<std::uint16_t>(region.members() - node.children[child].members);
+    e.expected = static_cast<std::uint16_t>(
+        region.contributors() - region.below(region.tree(e.way), node.children[child], packet.offset()));
   } else {
-    e.expected = node.members;
+    e.expected = region.below(region.tree(e.way), node, packet.offset());
   }
   return id;
 }

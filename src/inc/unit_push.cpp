@@ -32,7 +32,7 @@ EntryId ReductionUnit::open_push(const net::Packet& packet, std::uint32_t port) 
   e.node = &node_of(region, packet.spread());
   e.way = packet.spread();
   e.payload = packet.payload();
-  e.expected = e.node->members;
+  e.expected = region.below(region.tree(e.way), *e.node, packet.offset());
   e.push = true;
   return id;
 }

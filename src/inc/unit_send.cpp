@@ -36,30 +36,35 @@ void ReductionUnit::send_routed(net::Packet packet, net::NodeId gpu, std::uint16
   fabric_.unit_send_routed(packet, chip_);
 }
 
-/// A packet for all members goes on to every node of the tree that is joined to this one, except a switch
-/// that sent it. A GPU that sent it is a member itself.
-bool ReductionUnit::goes_up(const TreeNode& node, net::LinkId in) const {
+/// A packet for all that take part goes on to every node of the tree that is joined to this one and leads to
+/// one of them, except a switch that sent it. A GPU that sent it may take part itself.
+bool ReductionUnit::goes_up(const net::Packet& packet, const TreeNode& node, net::LinkId in) const {
   const bool from_above = node.child(map_.from(in)) == node.children.size();
-  return node.parent != net::kNoLink && !from_above;
+  if (node.parent == net::kNoLink || from_above) return false;
+  const Region& region = region_of(packet);
+  return region.everybody() ||
+         region.below(region.tree(packet.spread()), node, packet.offset()) < region.contributors();
 }
 
-bool ReductionUnit::goes_down(const TreeNode::Child& child, net::LinkId in) const {
-  return child.node < map_.gpus() || child.node != map_.from(in);
+bool ReductionUnit::goes_down(const net::Packet& packet, const TreeNode::Child& child, net::LinkId in) const {
+  const Region& region = region_of(packet);
+  return (child.node < map_.gpus() || child.node != map_.from(in)) &&
+         (region.everybody() || region.below(region.tree(packet.spread()), child, packet.offset()) > 0);
 }
 
 int ReductionUnit::copies_onward(const net::Packet& packet, net::LinkId in) const {
   const TreeNode& node = node_of(region_of(packet), packet.spread());
-  int copies = goes_up(node, in) ? 1 : 0;
-  for (const TreeNode::Child& c : node.children) copies += goes_down(c, in) ? 1 : 0;
+  int copies = goes_up(packet, node, in) ? 1 : 0;
+  for (const TreeNode::Child& c : node.children) copies += goes_down(packet, c, in) ? 1 : 0;
   return copies;
 }
 
 void ReductionUnit::send_onward(const net::Packet& packet, net::LinkId in, int copies) {
   const TreeNode& node = node_of(region_of(packet), packet.spread());
   const std::uint16_t slot = hold(packet, in, copies);
-  if (goes_up(node, in)) send(packet, node.parent, slot, events_.now());
+  if (goes_up(packet, node, in)) send(packet, node.parent, slot, events_.now());
   for (const TreeNode::Child& c : node.children) {
-    if (goes_down(c, in)) send(packet, c.out, slot, events_.now());
+    if (goes_down(packet, c, in)) send(packet, c.out, slot, events_.now());
   }
 }
 

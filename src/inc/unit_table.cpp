@@ -26,6 +26,11 @@ bool ReductionUnit::result_room(std::uint32_t port) const {
 
 void ReductionUnit::stall(const net::Packet& packet, net::LinkId in, std::uint32_t port, bool push) {
   ++ports_[port].counters.stalls;
+  const int job = region_of(packet).plan.job;
+  const int holder = table_.used(port) > 0 ? table_.holder(port) : job;
+  const auto known = std::ranges::find_if(stalls_by_job_,
+                                          [&](const Stall& s) { return s.job == job && s.holder == holder; });
+  ++(known == stalls_by_job_.end() ? stalls_by_job_.emplace_back(Stall{job, holder}) : *known).times;
   stalled_.add(key_of(packet), port, push, {packet, in}, events_.now());
   if (push) watch_patience(port);
 }
@@ -76,7 +81,7 @@ void ReductionUnit::serve_stalled(std::uint32_t port) {
 
 void ReductionUnit::take(EntryId id, const net::Packet& packet, net::LinkId in) {
   Entry& e = table_[id];
-  if (!has_turn(spec_.order, Tag::of(packet.flow()).first, e.turn())) {
+  if (spec_.order == SumOrder::kRank && !has_turn(spec_.order, Tag::of(packet.flow()).first, e.turn())) {
     if (e.early.empty()) e.early_since = events_.now();
     e.early.push_back({packet, in});
     return watch_patience(e.port);

@@ -89,6 +89,20 @@ bool has_other_communication(const study::StepResult& r) {
          });
 }
 
+/// What communicators had of the switches' reduction tables, and whom each waited behind.
+Json tables_json(const study::StepResult& r) {
+  Json all = Json::array();
+  for (const study::TableUse& t : r.tables) {
+    Json stalls = Json::array();
+    for (const auto& s : t.stalls) stalls.push_back({{"behind", s.behind}, {"times", s.times}});
+    all.push_back({{"name", t.communicator},
+                   {"table_peak_entries", t.peak_entries},
+                   {"sums", t.sums},
+                   {"stalls", std::move(stalls)}});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string layout_text(const train::Layout& l) {
@@ -305,6 +319,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
     if (l.virtual_stages > 1) fields["virtual_stages"] = l.virtual_stages;
   }
   if (in_network(l.method)) fields["hypothetical"] = is_hypothetical(l, l.method);
+  if (!r.tables.empty()) fields["tables"] = tables_json(r);
   return fields;
 }
 

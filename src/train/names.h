@@ -115,6 +115,19 @@ constexpr std::span<const sim::Named<KeyExchange>> names_of(KeyExchange) {
   return kKeyExchangeNames;
 }
 
+/// How tokens get to the ranks of their experts and back.
+enum class ExpertExchange : std::uint8_t { kAllToAll, kMulticast };
+inline constexpr std::array kExpertExchangeNames = {
+    sim::Named{ExpertExchange::kAllToAll, "all-to-all",
+               "a copy of a token for each of its experts, and as many back"},
+    sim::Named{
+        ExpertExchange::kMulticast, "multicast",
+        "a token leaves once, for all ranks of its experts, and comes back summed (dispatch, combine)"},
+};
+constexpr std::span<const sim::Named<ExpertExchange>> names_of(ExpertExchange) {
+  return kExpertExchangeNames;
+}
+
 /// The groups of ranks that communicate with each other.
 enum class Axis : std::uint8_t { kReplica, kTensor, kContext, kExpert, kExpertReplica, kPipeline };
 inline constexpr std::array kAxisNames = {

@@ -12,6 +12,7 @@
 #include "train/layout.h"
 #include "train/recipe.h"
 #include "train/split.h"
+#include "work/graph.h"
 #include "work/kernel.h"
 
 namespace infold::train {
@@ -34,6 +35,7 @@ struct Communicate {
   coll::Collective what = coll::Collective::kAllReduce;
   TensorId in = 0;
   TensorId out = 0;
+  work::Collective::Tokens tokens = {};  ///< of dispatch and combine
 };
 
 struct Op {

@@ -7,6 +7,7 @@
 // - The list of operations is also the order in which memory is given to them.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -53,6 +54,13 @@ struct Collective {
   /// them.
   BufferId source = -1;
   BufferId target = -1;
+  /// Of dispatch and combine: the bytes of a token, and how many ranks it goes to.
+  struct Tokens {
+    std::int64_t bytes = 0;
+    int fan_out = 0;
+    auto operator<=>(const Tokens&) const = default;
+  };
+  Tokens tokens = {};
 };
 
 /// One member of a group of two sends a buffer to the other. Both have the operation.

@@ -71,6 +71,11 @@ struct Streaming {
     std::vector<TensorId> reads;
     std::vector<TensorId> writes;
     double ops_per_element = 1;
+    struct Rows {
+      TensorId tensor = 0;
+      std::int64_t rows = 0;
+    };
+    std::vector<Rows> some = {};  ///< tensors of which it touches so many rows, and not all
   };
   std::vector<Pass> passes;  ///< if there are several: one kernel whose workgroups all stay until the end
 };

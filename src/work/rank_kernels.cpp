@@ -1,6 +1,8 @@
 // Turns descriptions into kernels of the GPU.
 #include "work/rank_kernels.h"
 
+#include <algorithm>
+
 #include <utility>
 
 namespace infold::work {
@@ -159,8 +161,14 @@ void RankKernels::add(const Kernel& /*k*/, const Streaming& s) {
   gpu::StreamShape shape;
   for (const Streaming::Pass& pass : s.passes) {
     gpu::StreamPass p;
-    for (const TensorId t : pass.reads) p.reads.push_back(tensor(t));
-    for (const TensorId t : pass.writes) p.writes.push_back(tensor(t));
+    const auto touched = [&](TensorId id) {
+      const gpu::Tensor all = tensor(id);
+      const auto some = std::ranges::find(pass.some, id, &Streaming::Pass::Rows::tensor);
+      if (some == pass.some.end()) return all;
+      return gpu::Tensor(all.at(0, 0).key, some->rows, all.cols(), all.element_bytes());
+    };
+    for (const TensorId t : pass.reads) p.reads.push_back(touched(t));
+    for (const TensorId t : pass.writes) p.writes.push_back(touched(t));
     p.ops_per_element = pass.ops_per_element;
     shape.passes.push_back(std::move(p));
   }

@@ -48,7 +48,7 @@ class SymbolicTensors {
   bool given_known_;
   std::set<TensorId> given_;
   std::set<TensorId> partial_;
-  std::map<TensorId, int> results_;  // and the script that has it
+  std::map<TensorId, int> results_;          // and the script that has it
   std::vector<std::set<TensorId>> written_;  // by script: what any operation writes
   std::map<std::pair<int, TensorId>, Use> uses_;
 };

@@ -57,6 +57,7 @@ struct Case {
   bool sp = false;
   bool routed = false;
   train::ScheduleKind schedule = train::ScheduleKind::k1f1b;
+  train::ExpertExchange experts = train::ExpertExchange::kAllToAll;
 };
 using enum train::SyncKind;
 using enum train::ScheduleKind;
@@ -71,6 +72,10 @@ const Case kCases[] = {
     {.name = "tp_fsdp", .sync = kFsdp, .layout = {.dp = 0, .tp = 2}, .sp = true},
     {.name = "cp", .layout = {.dp = 0, .cp = 4}},
     {.name = "ep", .layout = {.dp = 0, .ep = 4}, .routed = true},
+    {.name = "ep_multicast",
+     .layout = {.dp = 0, .ep = 4},
+     .routed = true,
+     .experts = train::ExpertExchange::kMulticast},
     {.name = "ep_fsdp", .sync = kFsdp, .layout = {.dp = 0, .ep = 2}, .routed = true},
     {.name = "gpipe", .layout = {.dp = 0, .pp = 4}, .schedule = kGpipe},
     {.name = "one_forward_one_backward", .layout = {.dp = 0, .pp = 2}},
@@ -86,6 +91,7 @@ struct Layouts : testing::TestWithParam<Case> {
     step.graph = blocks(c.routed);
     step.job.layout = c.layout;
     step.job.sequence_parallel = c.sp;
+    step.job.expert_exchange = c.experts;
     step.job.sync.kind = c.sync;
     step.job.sync.shard = 2;
     step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16, .fusion = train::Fusion::kFused};
@@ -165,6 +171,29 @@ TEST_P(Layouts, TheSameStepTakesTheSameTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Layouts, testing::ValuesIn(kCases), [](const auto& c) { return c.param.name; });
+
+/// Tokens leave once, tables are counted by communicator, and the step ends.
+TEST(Layout, ExpertsInTheSwitchSendLessThanCopiesOfTokens) {
+  SmallStep step;
+  step.graph = blocks(true);
+  step.job.layout = {.dp = 0, .ep = 4};
+  step.job.recipe = {.batch = 2, .numbers = train::Numbers::kBf16};
+  step.job.method.algorithm = coll::find_algorithm("inc-push");
+  const StepResult copies = step.result();
+  step.job.expert_exchange = train::ExpertExchange::kMulticast;
+  const StepResult once = step.result();
+  EXPECT_LT(once.link_bytes, copies.link_bytes);
+  const auto of = [](const StepResult& r, std::string_view name) {
+    const auto found = std::ranges::find(r.tables, name, &TableUse::communicator);
+    return found == r.tables.end() ? std::uint64_t{0} : found->sums;
+  };
+  EXPECT_EQ(of(copies, "ep"), 0u) << "an all-to-all is not reduced";
+  EXPECT_GT(of(once, "ep"), 0u);
+  EXPECT_GT(of(once, "data parallel"), 0u);
+  for (const CommunicationUse& c : once.communication) {
+    if (c.communicator == "ep") EXPECT_EQ(c.algorithms, std::vector<std::string>{"inc-push"});
+  }
+}
 
 TEST(Layout, ShardsTakeLessMemory) {
   SmallStep step;
@@ -263,6 +292,11 @@ TEST(Layout, SaysWhatCannotBe) {
   EXPECT_NE(why(run(step.job, {})).find("no two GPUs have the same parameters"), std::string::npos);
   step.job.layout = {.dp = 0, .pp = 2};
   EXPECT_NE(why(run(step.job, {})).find("--pp goes with --sync ddp"), std::string::npos);
+  step.graph = blocks(true);
+  step.job.sync.kind = kDdp;
+  step.job.layout = {.dp = 2, .tp = 2, .ep = 2};
+  step.job.expert_exchange = train::ExpertExchange::kMulticast;
+  EXPECT_NE(why(run(step.job, {})).find("which have whole experts"), std::string::npos);
 }
 
 }  // namespace

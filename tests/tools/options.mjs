@@ -157,6 +157,7 @@ const stepOptions = (command, several) => {
     "--cp": together({base: shared, with: "--cp 2", refusedToo: "--cp 3"}),
     "--cp-comm": together({base: `${shared} --cp 2`, with: "--cp-comm ring", refusedIn: shared, refused: "--cp-comm ring"}),
     "--ep": together({base: experts, with: "--ep 4", refusedToo: "--ep 3", useless: [`${shared} --ep 2`, `${shared} --pp 2 --ep 2`]}),
+    "--ep-comm": together({base: `${experts} --ep 4`, with: "--ep-comm multicast", refusedIn: experts, refused: "--ep-comm multicast"}),
     "--expert-skew": together({base: `${experts} --ep 4`, with: "--expert-skew 2", refusedIn: experts, refused: "--expert-skew 2"}),
     "--schedule": together({base: `${shared} --pp 2 --micro-batches 4`, with: "--schedule gpipe", refusedIn: shared, refused: "--schedule gpipe"}),
     "--virtual": together({base: `${shared} --pp 1`, against: `${shared} --pp 2 --micro-batches 4 --schedule interleaved --virtual 2`, with: "", refusedIn: shared, refused: "--virtual 2"}),
@@ -166,6 +167,7 @@ const stepOptions = (command, several) => {
       ? {base, with: `--program ${pair}`, refusedToo: `--program ${tree}`, refusedThree: `--program ${pair} --sync horovod`}
       : together({base: `${command} ${T}`, with: `--program ${pair}`, refusedToo: `--program ${pair} --algo tree`, refusedThree: `--program ${tree}`}),
     "--engine": together({base, with: "--engine dma", refusedToo: "--algo ring@dma --engine ace"}),
+    "--gather-engine": together({base: `${shared} --sync fsdp`, with: "--gather-engine dma", refusedIn: base, refused: "--gather-engine dma"}),
     "--proto": together({base, with: "--proto simple", refusedToo: "--proto ll --engine dma"}),
     "--env": together({base: base.replace(/--algo \S+/, ""), with: "--env NCCL_MAX_NCHANNELS=2", refusedToo: "--env NCCL_ALGO=rign"}),
     "--channels": together({base, with: "--channels 2", refusedToo: "--engine dma --channels 2"}),

@@ -66,10 +66,10 @@ std::vector<Checked> checked(const std::vector<Layout>& layouts, const std::vect
 }
 
 TEST(PipelineCheck, EveryStageUpdatesItsParametersFromAllReplicasAndMicroBatches) {
-  const auto cases = checked({Layout{.pp = 2}, Layout{.pp = 4}, Layout{.dp = 2, .pp = 2},
-                              Layout{.dp = 3, .pp = 4}, Layout{.tp = 2, .pp = 2},
-                              Layout{.dp = 2, .tp = 2, .pp = 2}, Layout{.pp = 2, .cp = 2}},
-                             {1, 4, 8});
+  const auto cases =
+      checked({Layout{.pp = 2}, Layout{.pp = 4}, Layout{.dp = 2, .pp = 2}, Layout{.dp = 3, .pp = 4},
+               Layout{.tp = 2, .pp = 2}, Layout{.dp = 2, .tp = 2, .pp = 2}, Layout{.pp = 2, .cp = 2}},
+              {1, 4, 8});
   ASSERT_GT(cases.size(), 80U);
   for (const Checked& c : cases) {
     const Built b = built(c, 8);
@@ -87,7 +87,8 @@ TEST(PipelineCheck, AMissingOrDoubledCommunicationIsCaught) {
     for (const auto& ops : communications(g)) {
       mutants += 2;
       EXPECT_NE(step_flaw(without(g, ops), b.rules), "") << name_of(c) << ": no " << label(g, *ops.begin());
-      EXPECT_NE(step_flaw(doubled(g, ops), b.rules), "") << name_of(c) << ": twice " << label(g, *ops.begin());
+      EXPECT_NE(step_flaw(doubled(g, ops), b.rules), "")
+          << name_of(c) << ": twice " << label(g, *ops.begin());
       if (ops.size() == 1) continue;
       for (const work::OpId op : ops) {  // one end only
         mutants += 2;
@@ -133,7 +134,8 @@ TEST(PipelineCheck, AMissingWaitForAMessageIsCaught) {
           ++tried;
           work::Graph broken = g;
           for (work::Operation& o : broken.operations) std::erase(o.after, before);
-          EXPECT_NE(step_flaw(broken, b.rules), "") << name_of(c) << ": nobody waits for " << label(g, before);
+          EXPECT_NE(step_flaw(broken, b.rules), "")
+              << name_of(c) << ": nobody waits for " << label(g, before);
         }
       }
     }

@@ -44,28 +44,31 @@ Graph model(bool routed) {
   return graph(m);
 }
 
-struct Case {
+struct SplitCase {
   bool routed = false;
   Layout layout;
   bool sp = false;
   KeyExchange keys = KeyExchange::kAllGather;
+  ExpertExchange experts = ExpertExchange::kAllToAll;
 };
-const std::vector<Case> kCases = {{.layout = {.tp = 4}},
-                                  {.layout = {.tp = 4}, .sp = true},
-                                  {.layout = {.cp = 4}},
-                                  {.layout = {.cp = 4}, .keys = KeyExchange::kRing},
-                                  {.layout = {.tp = 2, .cp = 2}, .sp = true, .keys = KeyExchange::kRing},
-                                  {.layout = {.tp = 2, .cp = 2}, .sp = true},
-                                  {.routed = true, .layout = {.dp = 4, .ep = 4}},
-                                  {.routed = true, .layout = {.dp = 2, .tp = 2, .ep = 2}, .sp = true}};
+const std::vector<SplitCase> kSplitCases = {
+    {.layout = {.tp = 4}},
+    {.layout = {.tp = 4}, .sp = true},
+    {.layout = {.cp = 4}},
+    {.layout = {.cp = 4}, .keys = KeyExchange::kRing},
+    {.layout = {.tp = 2, .cp = 2}, .sp = true, .keys = KeyExchange::kRing},
+    {.layout = {.tp = 2, .cp = 2}, .sp = true},
+    {.routed = true, .layout = {.dp = 4, .ep = 4}},
+    {.routed = true, .layout = {.dp = 4, .ep = 4}, .experts = ExpertExchange::kMulticast},
+    {.routed = true, .layout = {.dp = 2, .tp = 2, .ep = 2}, .sp = true}};
 
-class SplitRun : public testing::TestWithParam<Case> {
+class SplitRun : public testing::TestWithParam<SplitCase> {
  protected:
   SplitRun() {
-    const Case& c = GetParam();
+    const SplitCase& c = GetParam();
     plan_ = make_plan(model(c.routed),
                       {.batch = 2, .numbers = Numbers::kBf16, .recompute = Recompute::kSelective},
-                      split_of(c.layout, c.sp, 1, c.keys))
+                      split_of(c.layout, c.sp, 1, c.keys, c.experts))
                 .value();
     graph_.script_of.assign(static_cast<std::size_t>(c.layout.ranks()), 0);
     graph_.scripts = {{.streams = {{.name = "compute"}}}};
@@ -105,7 +108,7 @@ TEST_P(SplitRun, ActivationsAreNeverAboveWhatIsReported) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SplitRun, testing::ValuesIn(kCases));
+INSTANTIATE_TEST_SUITE_P(All, SplitRun, testing::ValuesIn(kSplitCases));
 
 }  // namespace
 }  // namespace infold::train

@@ -73,6 +73,7 @@ sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loa
   if (!layout) return sim::fail(fmt::format("{}: {}: {}", args.study, c.model, layout.error().message));
   one.step.layout = *layout;
   one.step.key_exchange = c.key_exchange;
+  one.step.expert_exchange = c.expert_exchange;
   one.step.sequence_parallel = c.sequence_parallel && c.layout.tp > 1;
   one.step.sync = c.sync;
   one.step.pipeline = c.pipeline;

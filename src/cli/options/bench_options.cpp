@@ -173,9 +173,10 @@ sim::Status pick_burst(const std::string& text, study::BurstChoice& choice) {
 }  // namespace
 
 void add_bench_arguments(CLI::App& c, BenchArguments& a) {
-  c.add_option("collective", a.collective,
-               "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all, barrier, "
-               "send or sendrecv");
+  c.add_option(
+      "collective", a.collective,
+      "all_reduce, reduce_scatter, all_gather, broadcast, reduce, all_to_all, barrier, send, sendrecv, "
+      "dispatch or combine");
   c.add_option("-b,--minbytes", a.begin, "smallest size, e.g. 1K, 32M, 1G (binary)")->capture_default_str();
   c.add_option("-e,--maxbytes", a.end, "largest size (default: that of -b)");
   c.add_option("-f,--stepfactor", a.factor, "multiply the size by this from line to line")

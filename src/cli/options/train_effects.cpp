@@ -55,6 +55,8 @@ void add_layout_effects(CLI::App& c, const TrainArguments& a, Effects& effects) 
       c.get_option("--cp-comm"), [&a] { return a.layout.cp > 1; }, "without --cp, which divides sequences");
   effects.only(
       c.get_option("--expert-skew"), [&a] { return a.layout.ep > 1; }, "without --ep, which divides experts");
+  effects.only(
+      c.get_option("--ep-comm"), [&a] { return a.layout.ep > 1; }, "without --ep, which divides experts");
   for (const char* option : {"--schedule", "--micro-batches"}) {
     effects.only(
         c.get_option(option), [&a] { return a.layout.pp > 1; }, "without --pp, which makes stages");
@@ -104,6 +106,14 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
       },
       "where every algorithm has its own, as ring@dma");
   effects.only(
+      c.get_option("--gather-engine"),
+      [&a] {
+        const bool shards =
+            a.sync != "ddp" && a.sync != "horovod" && a.sync != "tensorflow" && a.sync != "per-tensor";
+        return shards || a.layout.tp > 1 || a.layout.cp > 1;
+      },
+      "without all-gathers: --sync zero1, zero2, fsdp or hsdp, --tp or --cp has them");
+  effects.only(
       c.get_option("--channels"),
       [&a] {
         return std::ranges::any_of(asked_of(a), [](const Asked& asked) {
@@ -142,15 +152,26 @@ void add_fold_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
 
 /// The options that one GPU by itself has no use for.
 void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
-  constexpr std::array kTogether = {"--sync",        "--bucket",       "--first-bucket", "--gradient-as-view",
-                                    "--fusion-size", "--cycle",        "--packs",        "--shard",
-                                    "--reshard",     "--reduce-dtype", "--dp",           "--tp",
-                                    "--sp",          "--pp",           "--cp",           "--ep",
-                                    "--expert-skew", "--schedule",     "--virtual",      "--micro-batches",
-                                    "--algo",        "--engine",       "--proto",        "--channels",
-                                    "--priority",    "--without",      "--sms-reserved", "--skew",
-                                    "--burst",       "--fold",         "--overlap",      "--sequential",
-                                    "--program",      "--workload",       "--fidelity",     "--budget",     "--no-cache", "--env"};
+  constexpr std::array kTogether = {"--sync",         "--bucket",
+                                    "--first-bucket", "--gradient-as-view",
+                                    "--fusion-size",  "--cycle",
+                                    "--packs",        "--shard",
+                                    "--reshard",      "--reduce-dtype",
+                                    "--dp",           "--tp",
+                                    "--sp",           "--pp",
+                                    "--cp",           "--ep",
+                                    "--expert-skew",  "--schedule",
+                                    "--virtual",      "--micro-batches",
+                                    "--ep-comm",      "--gather-engine",
+                                    "--algo",         "--engine",
+                                    "--proto",        "--channels",
+                                    "--priority",     "--without",
+                                    "--sms-reserved", "--skew",
+                                    "--burst",        "--fold",
+                                    "--overlap",      "--sequential",
+                                    "--program",      "--workload",
+                                    "--fidelity",     "--budget",
+                                    "--no-cache",     "--env"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);
     if (option == nullptr) continue;

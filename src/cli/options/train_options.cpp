@@ -51,6 +51,7 @@ sim::Status pick_layout(const TrainArguments& a, study::StepJob& job) {
   }
   job.expert_skew = a.expert_skew;
   if (auto e = pick("cp-comm", a.key_exchange, job.key_exchange); !e) return e;
+  if (auto e = pick("ep-comm", a.expert_exchange, job.expert_exchange); !e) return e;
   if (auto e = pick("schedule", a.schedule, job.pipeline.schedule); !e) return e;
   job.pipeline.micro_batches = a.micro_batches;
   job.pipeline.virtual_stages =
@@ -107,6 +108,9 @@ sim::Status pick_collectives(const TrainArguments& a, TrainSetup& setup) {
   if (options->protocols.size() != 1) return sim::fail("--proto: one protocol at a time");
   coll::Engine engine{};
   if (auto e = pick("engine", a.engine, engine); !e) return e;
+  if (!a.gather_engine.empty()) {
+    if (auto e = pick("gather-engine", a.gather_engine, setup.job.gather_engine.emplace()); !e) return e;
+  }
   const bool by_algorithms = a.programs.empty() || a.beside_programs;
   for (const std::string& text : by_algorithms ? split(a.algorithms) : std::vector<std::string>{}) {
     const auto method = config::parse_method(text);
@@ -211,6 +215,9 @@ void add_layout_arguments(CLI::App& c, TrainArguments& a) {
       ->capture_default_str();
   c.add_option("--ep", a.layout.ep, "expert-parallel ranks, which share the experts; they divide --dp")
       ->check(ranks);
+  c.add_option("--ep-comm", a.expert_exchange,
+               "how tokens get to the ranks of their experts and back: all-to-all or multicast")
+      ->capture_default_str();
   c.add_option("--expert-skew", a.expert_skew,
                "tokens of the expert that gets most, against the mean (default 1: all get the same)")
       ->check(CLI::Range(1.0, 4096.0));
@@ -238,6 +245,8 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
                    : "with the program of this file (see 'infold program show') instead of an algorithm's")
       ->allow_extra_args(false);
   c.add_option("--engine", a.engine, "what carries them out: sm, dma or ace")->capture_default_str();
+  c.add_option("--gather-engine", a.gather_engine,
+               "what carries out all-gathers, as those of FSDP's weights (default: that of --engine)");
   c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")
       ->each([&a](const std::string&) { a.protocol_typed = true; })
       ->capture_default_str();

@@ -37,6 +37,7 @@ struct TrainArguments : RunArguments {
   std::string sp;
   double expert_skew = 1;
   std::string key_exchange = "all-gather";
+  std::string expert_exchange = "all-to-all";
   std::string schedule = "1f1b";
   int virtual_stages = 2;
   int micro_batches = 1;
@@ -57,6 +58,7 @@ struct TrainArguments : RunArguments {
   std::string reduce_dtype = "fp32";
   std::string algorithms = "ring";
   std::string engine = "sm";
+  std::string gather_engine;
   std::string protocol = "auto";
   int channels = 0;
   std::vector<std::string> programs;  ///< files; instead of the algorithms, or in compare beside them

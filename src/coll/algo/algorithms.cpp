@@ -17,11 +17,13 @@ using enum Collective;
 constexpr std::array kRing = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
 constexpr std::array kTree = {kAllReduce, kBroadcast, kReduce, kBarrier};
 constexpr std::array kHalvingDoubling = {kAllReduce, kReduceScatter, kAllGather, kBarrier};
-constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
-                                kReduce,    kAllToAll,      kBarrier};
-constexpr std::array kDirectPuts = {kAllGather, kAllToAll};
+constexpr std::array kDirect = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce,
+                                kAllToAll,  kBarrier,       kDispatch,  kCombine};
+constexpr std::array kDirectPuts = {kAllGather, kAllToAll, kDispatch};
 constexpr std::array kOnlyAllReduce = {kAllReduce};
 constexpr std::array kInNetwork = {kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kBarrier};
+constexpr std::array kEngines = {kAllReduce, kReduceScatter, kAllGather, kBroadcast,
+                                 kReduce,    kBarrier,       kDispatch,  kCombine};
 constexpr std::array kPointToPoint = {kSend, kSendRecv};
 
 constexpr std::array kAlgorithms = {
@@ -51,16 +53,16 @@ constexpr std::array kAlgorithms = {
               .unit = inc::Unit::kNvls},
     Algorithm{.name = "inc-pull",
               .about = "collective engines ask switches for sums of their parts and multicast them; no SM",
-              .collectives = kInNetwork,
+              .collectives = kEngines,
               .write = write_inc_pull,
-              .puts = kInNetwork,
+              .puts = kEngines,
               .in_network = true,
               .unit = inc::Unit::kProposed},
     Algorithm{.name = "inc-push",
               .about = "collective engines send to switches, which sum and multicast the results; no SM",
-              .collectives = kInNetwork,
+              .collectives = kEngines,
               .write = write_inc_push,
-              .puts = kInNetwork,
+              .puts = kEngines,
               .in_network = true,
               .unit = inc::Unit::kProposed},
 };
@@ -130,7 +132,10 @@ std::int64_t most_steps(const Algorithm& algorithm, const Request& request) {
   const std::int64_t channels = channels_for(request.tuning, request.bytes);
   // A ring goes round twice, a grid of three sides six times; the pieces of a pipeline may be smaller than
   // chunks.
-  const std::int64_t chunks = request.bytes.count() / (channels * max_chunk(request.tuning).count()) + 1;
+  const bool tokens = request.collective == kDispatch || request.collective == kCombine;
+  const sim::Bytes piece =
+      tokens ? sim::min(request.tuning.experts.token, max_chunk(request.tuning)) : max_chunk(request.tuning);
+  const std::int64_t chunks = request.bytes.count() / (channels * piece.count()) + 1;
   const std::int64_t list = algorithm.floods ? chunks * (2 * n + 4) + 2 * n : 6 * (chunks + n) + 64;
   return list * n * channels;
 }

@@ -1,6 +1,7 @@
 // Direct algorithms: every rank sends to every other in one hop, without an intermediary. They have few steps
 // and many bytes, so they win where messages are small. All-to-all and barrier have no better algorithm on a
 // fabric that joins all ranks.
+#include "coll/program/tokens.h"
 #include "coll/program/writing.h"
 
 namespace infold::coll {
@@ -37,6 +38,7 @@ struct Writer {
   const Request& request;
   int rank;
   int channel;
+  int channels;
   int n;
   Part part;  ///< of the vector, or of each share of it
   Steps& out;
@@ -129,6 +131,94 @@ struct Writer {
     for_chunks(send, [&](const Step& chunk, Steps& list) { wait_for_data(chunk.bytes, list); });
   }
 
+  /// All other ranks that are wanted, in groups that one step can serve.
+  template <class Wanted>
+  std::vector<Peers> others(Wanted wanted) const {
+    std::vector<Peers> groups;
+    for (int d = 1; d < n; ++d) {
+      const int peer = (rank + d) % n;
+      if (!wanted(peer)) continue;
+      if (groups.empty() || groups.back().full()) groups.emplace_back();
+      groups.back().add(peer);
+    }
+    return groups;
+  }
+  std::vector<Peers> experts_of(const Tokens& tokens, int token) const {
+    return others([&](int peer) { return tokens.goes_to(rank, token, peer); });
+  }
+  /// Whose token of this number comes here.
+  std::vector<Peers> sources_of(const Tokens& tokens, int token) const {
+    return others([&](int peer) { return tokens.goes_to(peer, token, rank); });
+  }
+
+  /// Calls `f(token, begin, bytes)` for the pieces of this channel's tokens, and adds the steps that it
+  /// gives.
+  template <class F>
+  void for_tokens(const Tokens& tokens, F f) {
+    std::vector<Steps> sends;
+    std::vector<Steps> receives;
+    for (int t = channel; t < tokens.count(); t += channels) {
+      const Part token{tokens.begin(t), tokens.begin(t) + tokens.size(t)};
+      for_pieces(token, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
+        f(t, begin, bytes, sends.emplace_back(), receives.emplace_back());
+      });
+    }
+    interleave(sends, receives, request.tuning, out);
+  }
+
+  void dispatch() {
+    wait_for_all();
+    const Tokens tokens(request.tuning.experts, request.bytes, n);
+    for_tokens(tokens, [&](int t, sim::Bytes begin, sim::Bytes bytes, Steps& send, Steps& receive) {
+      Step s = step_at(begin, bytes);
+      s.output_offset += share(rank);
+      s.uses_input = true;
+      s.writes_output = tokens.goes_to(rank, t, rank);
+      const auto groups = experts_of(tokens, t);
+      if (groups.empty()) add(send, s);
+      s.lands = true;
+      for (const Peers& peers : groups) {
+        s.to = peers;
+        add(send, s);
+        s.writes_output = false;
+      }
+      for (const Peers& peers : sources_of(tokens, t)) {
+        Step wait;
+        wait.bytes = bytes;
+        wait.from = peers;
+        wait.landed = true;
+        add(receive, wait);
+      }
+    });
+  }
+
+  void combine() {
+    const Tokens tokens(request.tuning.experts, request.bytes, n);
+    for_tokens(tokens, [&](int t, sim::Bytes begin, sim::Bytes bytes, Steps& send, Steps& receive) {
+      for (const Peers& peers : sources_of(tokens, t)) {
+        for (const int whose : peers) {
+          Step s = step_at(begin, bytes);
+          s.input_offset += share(whose);
+          s.to = {whose};
+          s.uses_input = true;
+          add(send, s);
+        }
+      }
+      auto groups = experts_of(tokens, t);
+      if (groups.empty()) groups.emplace_back();
+      for (std::size_t i = 0; i < groups.size(); ++i) {
+        Step s = step_at(begin, bytes);
+        s.input_offset += share(rank);
+        s.from = groups[i];
+        s.writes_output = true;
+        s.uses_input = i == 0 && tokens.goes_to(rank, t, rank);
+        s.uses_held = i > 0;
+        s.finishes = i + 1 == groups.size();
+        add(receive, s);
+      }
+    });
+  }
+
   void broadcast() {
     for_pieces(part, max_chunk(request.tuning), [&](sim::Bytes begin, sim::Bytes bytes) {
       Step s = step_at(begin, bytes);
@@ -169,8 +259,13 @@ Program write_direct(const Request& request) {
   const sim::Bytes cut = has_shares(request.collective) ? request.bytes / n : request.bytes;
   for (int channel = 0; channel < program.channels; ++channel) {
     for (int rank = 0; rank < n && !stopped(request); ++rank) {
-      Writer w{
-          request, rank, channel, n, part_of(cut, channel, program.channels), program.steps(rank, channel)};
+      Writer w{request,
+               rank,
+               channel,
+               program.channels,
+               n,
+               part_of(cut, channel, program.channels),
+               program.steps(rank, channel)};
       switch (request.collective) {
         case Collective::kAllReduce:
           w.all_reduce();
@@ -192,6 +287,12 @@ Program write_direct(const Request& request) {
           break;
         case Collective::kBarrier:
           w.wait_for_all();
+          break;
+        case Collective::kDispatch:
+          w.dispatch();
+          break;
+        case Collective::kCombine:
+          w.combine();
           break;
         case Collective::kSend:
         case Collective::kSendRecv:

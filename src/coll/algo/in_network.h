@@ -39,6 +39,17 @@ inline void add_in_network(std::vector<Step>& steps, const Request& request, Net
   });
 }
 
+/// One step for all tokens of dispatch or combine.
+inline void add_tokens(std::vector<Step>& steps, const Request& request, NetOp op) {
+  Step s = step_at({}, request.bytes);
+  s.net = op;
+  s.who = NetWho::kExperts;
+  s.stride = request.bytes / request.ranks();
+  s.finishes = op != NetOp::kMulticast;
+  s.uses_input = s.writes_output = true;
+  add(steps, s);
+}
+
 /// Which ranks get the result of a collective that reduces.
 inline NetWho who_gets(Collective c) {
   return c == Collective::kAllReduce ? NetWho::kAll
@@ -50,6 +61,7 @@ inline NetWho who_gets(Collective c) {
 /// come.
 inline void add_multicast(std::vector<Step>& steps, const Request& request) {
   steps.push_back(meet());
+  if (request.collective == Collective::kDispatch) return add_tokens(steps, request, NetOp::kMulticast);
   if (request.collective != Collective::kBarrier)
     add_in_network(steps, request, NetOp::kMulticast,
                    request.collective == Collective::kBroadcast ? NetWho::kRoot : NetWho::kOwner);

@@ -6,7 +6,10 @@ namespace infold::coll {
 
 Program write_inc_pull(const Request& request) {
   std::vector<Step> steps;
-  if (reduces(request.collective)) {
+  if (request.collective == Collective::kCombine) {
+    steps.push_back(meet());
+    add_tokens(steps, request, NetOp::kLoadReduce);
+  } else if (reduces(request.collective)) {
     steps.push_back(meet());
     add_in_network(steps, request, NetOp::kLoadReduce, who_gets(request.collective));
   } else {

@@ -6,7 +6,9 @@ namespace infold::coll {
 
 Program write_inc_push(const Request& request) {
   std::vector<Step> steps;
-  if (reduces(request.collective)) {
+  if (request.collective == Collective::kCombine) {
+    add_tokens(steps, request, NetOp::kReduceWrite);
+  } else if (reduces(request.collective)) {
     add_in_network(steps, request, NetOp::kReduceWrite, who_gets(request.collective));
   } else {
     add_multicast(steps, request);

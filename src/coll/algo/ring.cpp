@@ -123,6 +123,8 @@ Program write_ring(const Request& request) {
         case Collective::kAllToAll:
         case Collective::kSend:
         case Collective::kSendRecv:
+        case Collective::kDispatch:
+        case Collective::kCombine:
           break;  // these collectives are not offered
       }
     }

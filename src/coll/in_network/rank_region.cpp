@@ -39,6 +39,12 @@ inc::RegionPlan region_plan(const Step& step, const ExecutorContext& context, si
     plan.part = sim::Bytes{round_up((step.bytes / program.ranks).count(), block.count())};
     plan.bytes = plan.part * program.ranks;
   }
+  if (step.who == NetWho::kExperts) {
+    const Tokens tokens(program.tuning.experts, program.bytes, program.ranks);
+    plan.part = sim::Bytes{round_up(tokens.size(0).count(), block.count())};
+    plan.bytes = plan.part * (std::int64_t{program.ranks} * tokens.count());
+    plan.fan_out = tokens.fan_out();
+  }
   // Buffers lie at the same place on every GPU as far as the switches are concerned.
   plan.address = context.buffers.output(0) * static_cast<std::uint64_t>(gpu::AddressSpace::kBufferBlock) +
                  static_cast<std::uint64_t>(step.output_offset.count());
@@ -60,6 +66,7 @@ RankRegion::RankRegion(const ExecutorContext& context, int rank, const Step& ste
       step_(step),
       part_(context.machine.units()->regions()[region].part()),
       region_(region),
+      tokens_(context.program.tuning.experts, context.program.bytes, context.program.ranks),
       listener_(listener) {
   context.gpu(rank).switch_port().join(region, rank, step.net == NetOp::kLoadReduce, *this);
 }
@@ -87,6 +94,7 @@ gpu::UnitTask RankRegion::task() const {
       t.op = gpu::UnitOp::kMulticast;
       break;
   }
+  if (tokens()) return t;  // it goes over all tokens, and says of each whether it sends it
   // The rank works on its own part; if one rank works for all, it has everything and the others nothing.
   if (step_.who == NetWho::kRoot) {
     t.end = rank_ == context_.program.root ? bytes : 0;
@@ -97,25 +105,51 @@ gpu::UnitTask RankRegion::task() const {
   return t;
 }
 
+sim::Bytes RankRegion::of_experts() const {
+  sim::Bytes sum;
+  for (int whose = 0; whose < context_.program.ranks; ++whose) {
+    for (int t = 0; t < tokens_.count(); ++t) {
+      if (tokens_.goes_to(whose, t, rank_)) sum += tokens_.size(t);
+    }
+  }
+  return sum;
+}
+
+/// Tokens are sent by their rank, and contributions to them by those that have experts of them. A sum that is
+/// asked for is asked for by the token's rank.
+bool RankRegion::sends(std::uint32_t part) {
+  if (!tokens()) return true;
+  if (step_.net == NetOp::kReduceWrite) return tokens_.goes_to(whose(part), token(part), rank_);
+  return whose(part) == rank_;
+}
+
 sim::Bytes RankRegion::to_receive() const {
   if (step_.net == NetOp::kMeet) return kMeeting;
+  if (tokens()) return step_.net == NetOp::kMulticast ? of_experts() : tokens_.share();
   if (step_.net == NetOp::kMulticast || step_.who == NetWho::kAll) return step_.bytes;
   if (step_.who == NetWho::kOwner) return step_.bytes / context_.program.ranks;
   return rank_ == context_.program.root ? step_.bytes : sim::Bytes{};
 }
 
 sim::Bytes RankRegion::to_reply() const {
-  return step_.net == NetOp::kLoadReduce ? step_.bytes : sim::Bytes{};
+  if (step_.net != NetOp::kLoadReduce) return {};
+  return tokens() ? of_experts() : step_.bytes;
 }
 
 sim::Bytes RankRegion::part_bytes(std::uint32_t part) {
   if (step_.net == NetOp::kMeet) return kMeeting;
+  if (tokens()) return tokens_.size(token(part));
   if (step_.who == NetWho::kOwner) return step_.bytes / context_.program.ranks;
   const sim::Bytes begin = sim::Bytes{part_} * part;
   return sim::max(sim::Bytes{}, sim::min(step_.bytes - begin, sim::Bytes{part_}));
 }
 
 std::uint64_t RankRegion::input_at(std::uint32_t part) const {
+  if (tokens()) {
+    const sim::Bytes at = tokens_.begin(token(part));
+    return static_cast<std::uint64_t>(
+        (step_.net == NetOp::kMulticast ? at : at + tokens_.share() * whose(part)).count());
+  }
   sim::Bytes at = step_.input_offset;
   if (step_.who != NetWho::kOwner) {
     at += sim::Bytes{part_} * part;
@@ -126,6 +160,11 @@ std::uint64_t RankRegion::input_at(std::uint32_t part) const {
 }
 
 std::uint64_t RankRegion::output_at(std::uint32_t part) const {
+  if (tokens()) {
+    const sim::Bytes at = tokens_.begin(token(part));
+    return static_cast<std::uint64_t>(
+        (step_.net == NetOp::kMulticast ? at + tokens_.share() * whose(part) : at).count());
+  }
   sim::Bytes at = step_.output_offset;
   if (step_.who != NetWho::kOwner) {
     at += sim::Bytes{part_} * part;

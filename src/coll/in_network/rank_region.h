@@ -7,6 +7,7 @@
 
 #include "coll/engine/executor.h"
 #include "coll/program/program.h"
+#include "coll/program/tokens.h"
 #include "gpu/copy/switch_client.h"
 #include "gpu/copy/switch_port.h"
 #include "inc/regions.h"
@@ -59,6 +60,7 @@ class RankRegion : public gpu::UnitClient {
   gpu::SwitchClient& pipeline(std::uint32_t part) override { return listener_.pipeline(part); }
   void replied(std::uint32_t offset, sim::Bytes bytes) override { listener_.replied(*this, offset, bytes); }
   void received(std::uint32_t offset, sim::Bytes bytes) override { listener_.received(*this, offset, bytes); }
+  bool sends(std::uint32_t part) override;
   void produce(std::uint32_t offset, std::span<std::byte> out) override;
   void consume(std::uint32_t offset, std::span<const std::byte> values) override;
 
@@ -69,11 +71,18 @@ class RankRegion : public gpu::UnitClient {
   const std::uint32_t part_;
 
  private:
+  bool tokens() const { return step_.who == NetWho::kExperts; }
+  /// With tokens: whose a part is, and its number. Parts are in the order of tokens, each of every rank.
+  int whose(std::uint32_t part) const { return static_cast<int>(part) % context_.program.ranks; }
+  int token(std::uint32_t part) const { return static_cast<int>(part) / context_.program.ranks; }
+  /// The bytes of tokens that have experts on this rank.
+  sim::Bytes of_experts() const;
   /// Offsets in the rank's input and output.
   std::uint64_t input_at(std::uint32_t part) const;
   std::uint64_t output_at(std::uint32_t part) const;
 
   inc::RegionId region_;
+  Tokens tokens_;
   RegionListener& listener_;
 };
 

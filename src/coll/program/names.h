@@ -18,7 +18,9 @@ enum class Collective : std::uint8_t {
   kAllToAll,
   kBarrier,
   kSend,
-  kSendRecv
+  kSendRecv,
+  kDispatch,
+  kCombine
 };
 inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kAllReduce, "all_reduce", "every rank gets the reduction of all ranks' vectors"},
@@ -30,6 +32,9 @@ inline constexpr std::array kCollectiveNames = {
     sim::Named{Collective::kBarrier, "barrier", "no rank ends before all have begun; moves no data"},
     sim::Named{Collective::kSend, "send", "the rank behind the root gets the root's vector"},
     sim::Named{Collective::kSendRecv, "sendrecv", "every rank gets the vector of the rank before it"},
+    sim::Named{Collective::kDispatch, "dispatch", "every token goes to the ranks of its experts"},
+    sim::Named{Collective::kCombine, "combine",
+               "every token's rank gets the sum of what its experts' ranks have"},
 };
 constexpr std::span<const sim::Named<Collective>> names_of(Collective) {
   return kCollectiveNames;
@@ -71,11 +76,12 @@ constexpr std::span<const sim::Named<NetOp>> names_of(NetOp) {
 }
 
 /// The ranks whose output gets a sum, or whose input is multicast.
-enum class NetWho : std::uint8_t { kAll, kRoot, kOwner };
+enum class NetWho : std::uint8_t { kAll, kRoot, kOwner, kExperts };
 inline constexpr std::array kNetWhoNames = {
     sim::Named{NetWho::kAll, "all", "every rank's"},
     sim::Named{NetWho::kRoot, "root", "the root's"},
     sim::Named{NetWho::kOwner, "owner", "each rank's, of an equal share of the bytes"},
+    sim::Named{NetWho::kExperts, "experts", "the owner's and its experts' ranks', token by token"},
 };
 constexpr std::span<const sim::Named<NetWho>> names_of(NetWho) {
   return kNetWhoNames;

@@ -53,6 +53,15 @@ std::string wrong_in_network(const Step& s, const Program& p, const BufferSizes&
   if (s.bytes == sim::Bytes{}) return "has no bytes to work on";
   if (s.finishes != (s.net != NetOp::kMulticast)) return "completes a sum if and only if there is one";
   if (s.net == NetOp::kMulticast && s.who == NetWho::kAll) return "multicasts the input of everybody";
+  if (s.who == NetWho::kExperts) {
+    const Collective wanted = s.net == NetOp::kMulticast ? Collective::kDispatch : Collective::kCombine;
+    if (p.collective != wanted) return fmt::format("is part of {} only", sim::name_of(wanted));
+    if (p.engine != Engine::kCollectiveEngine) return "is done by collective engines only";
+    const bool whole = s.bytes == p.bytes && s.stride == p.bytes / p.ranks;
+    if (!whole || s.input_offset != sim::Bytes{} || s.output_offset != sim::Bytes{})
+      return "is not about all tokens";
+    return {};
+  }
   if (s.who != NetWho::kOwner) {
     auto what = beyond("reads input", s.input_offset, s.bytes, sizes.input);
     return what.empty() ? beyond("writes output", s.output_offset, s.bytes, sizes.output) : what;

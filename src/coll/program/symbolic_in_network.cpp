@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "coll/program/symbolic_run.h"
+#include "coll/program/tokens.h"
 
 namespace infold::coll {
 
@@ -34,6 +35,21 @@ std::optional<Flaw> SymbolicRun::store_in_network(const Channel& c, const Step& 
     const Run run{bytes, from.count(), who, s.finishes};
     return store(c, rank, at, {run}, false);
   };
+  if (s.who == NetWho::kExperts) {
+    const Tokens tokens(program_.tuning.experts, program_.bytes, program_.ranks);
+    const bool dispatches = s.net == NetOp::kMulticast;
+    for (int whose = dispatches ? 0 : rank; whose < (dispatches ? program_.ranks : rank + 1); ++whose) {
+      for (int t = 0; t < tokens.count(); ++t) {
+        if (dispatches && !tokens.goes_to(whose, t, rank)) continue;
+        const sim::Bytes far = tokens.share() * whose + tokens.begin(t);
+        const sim::Bytes near = tokens.begin(t);
+        const RankSets::Id who = dispatches ? sets_.only(whose) : experts_of(sets_, tokens, whose, t);
+        if (auto f = put(dispatches ? far : near, tokens.size(t).count(), dispatches ? near : far, who))
+          return f;
+      }
+    }
+    return std::nullopt;
+  }
   if (s.net == NetOp::kMulticast && s.who == NetWho::kOwner) {
     for (int whose = 0; whose < program_.ranks; ++whose) {
       if (auto f = put(s.output_offset + s.stride * whose, share, s.input_offset, sets_.only(whose)))

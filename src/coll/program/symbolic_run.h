@@ -13,8 +13,21 @@
 #include "coll/program/checker.h"
 #include "coll/program/contributions.h"
 #include "coll/program/step_interpreter.h"
+#include "coll/program/tokens.h"
 
 namespace infold::coll {
+
+/// The ranks whose contributions to a token are summed.
+inline RankSets::Id experts_of(RankSets& sets, const Tokens& tokens, int whose, int token) {
+  RankSets::Id who = 0;
+  bool any = false;
+  for (int rank = 0; rank < tokens.ranks(); ++rank) {
+    if (!tokens.goes_to(whose, token, rank)) continue;
+    who = any ? sets.unite(who, sets.only(rank)) : sets.only(rank);
+    any = true;
+  }
+  return who;
+}
 
 class SymbolicRun {
  public:

@@ -90,6 +90,21 @@ struct P2pTuning {
   }
 };
 
+/// The exchange of experts, as a collective by itself: dispatch and combine.
+struct ExpertTuning {
+  static constexpr std::string_view kAbout =
+      "Which ranks dispatch sends a token to, and combine sums it over.";
+  int fan_out = 2;
+  sim::Bytes token = 4_KiB;
+
+  template <class V>
+  void visit(V& v) {
+    v.field("fan_out", fan_out, sim::between(1, 1024),
+            "ranks that each token goes to: token t of rank r to so many in a row from rank r + t on");
+    v.field("token", token, sim::between(16_B, 1_MiB), "bytes of a token");
+  }
+};
+
 struct Tuning {
   static constexpr std::string_view kAbout =
       "Settings of the collectives library, NCCL's defaults unless said otherwise.";
@@ -106,6 +121,7 @@ struct Tuning {
   FlaggedTuning ll128{.threads = 640, .in_flight_per_thread = 64_B, .buffer = 4800_KiB};
   NvlsTuning nvls;
   P2pTuning p2p;
+  ExpertTuning experts;
 
   // The members below are set by for_protocol() and cannot be written in a file.
   Protocol protocol = Protocol::kSimple;
@@ -131,6 +147,7 @@ struct Tuning {
     v.group("ll128", ll128);
     v.group("nvls", nvls);
     v.group("p2p", p2p);
+    v.group("experts", experts);
   }
 };
 

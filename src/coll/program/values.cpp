@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "sim/random.h"
 
@@ -79,7 +80,8 @@ Values::Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& k
       type_(kind.type),
       op_(kind.op),
       real_(kind.real && kind.type != DataType::kInt32),
-      root_(kind.root) {
+      root_(kind.root),
+      tokens_(kind.experts, bytes, ranks) {
   const BufferSizes sizes = buffer_sizes(collective, bytes, ranks);
   const auto element = static_cast<std::size_t>(size_of(type_).count());
   output_elements_ = static_cast<std::size_t>(sizes.output.count()) / element;
@@ -105,7 +107,7 @@ std::uint64_t Values::wrong() const {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < output_elements_; ++i) {
     // In most collectives every rank must have the same, so it is computed only once.
-    const bool differ = collective_ == Collective::kReduceScatter || collective_ == Collective::kAllToAll ||
+    const bool differ = (has_shares(collective_) && collective_ != Collective::kAllGather) ||
                         collective_ == Collective::kSendRecv;
     // The outputs of the other ranks do not matter.
     const bool one = collective_ == Collective::kReduce || collective_ == Collective::kSend;
@@ -123,6 +125,7 @@ std::uint64_t Values::wrong() const {
 Values::Exact Values::exact(std::size_t at) const {
   Exact e;
   for (int r = 0; r < ranks_; ++r) {
+    if (!counts(r, at)) continue;
     const double x = input_at(r, at);
     e.value += x;
     e.magnitude += std::fabs(x);
@@ -137,7 +140,7 @@ Values::Exact Values::exact(std::size_t at) const {
 Values::Error Values::error() const {
   Error error;
   std::uint64_t count = 0;
-  const bool scatter = collective_ == Collective::kReduceScatter;
+  const bool scatter = collective_ == Collective::kReduceScatter || collective_ == Collective::kCombine;
   const bool one = collective_ == Collective::kReduce;
   for (std::size_t i = 0; i < output_elements_; ++i) {
     for (int r = one ? root_ : 0; r < (one ? root_ + 1 : ranks_); ++r) {
@@ -154,7 +157,25 @@ Values::Error Values::error() const {
   return error;
 }
 
+Values::TokenAt Values::token_at(std::size_t at) const {
+  const auto byte = static_cast<std::int64_t>(at) * size_of(type_).count();
+  const std::int64_t share = tokens_.share().count();
+  return {static_cast<int>(byte / share), tokens_.at(byte % share)};
+}
+
+bool Values::counts(int rank, std::size_t at) const {
+  if (collective_ != Collective::kCombine) return true;
+  const TokenAt t = token_at(at);
+  return tokens_.goes_to(t.whose, t.token, rank);
+}
+
 Values::Expected Values::expected(int rank, std::size_t element) const {
+  if (collective_ == Collective::kDispatch) {
+    const TokenAt t = token_at(element);
+    const std::size_t share = output_elements_ / static_cast<std::size_t>(ranks_);
+    if (tokens_.goes_to(t.whose, t.token, rank)) return {input_at(t.whose, element % share), 0};
+    return {0, std::numeric_limits<double>::infinity()};  // nothing is promised of other tokens' places
+  }
   if (collective_ == Collective::kBroadcast || collective_ == Collective::kSend)
     return {input_at(root_, element), 0};
   if (collective_ == Collective::kSendRecv) return {input_at((rank + ranks_ - 1) % ranks_, element), 0};
@@ -164,17 +185,19 @@ Values::Expected Values::expected(int rank, std::size_t element) const {
         collective_ == Collective::kAllToAll ? share * static_cast<std::size_t>(rank) : 0;
     return {input_at(static_cast<int>(element / share), mine + element % share), 0};
   }
-  const std::size_t at = collective_ == Collective::kReduceScatter
-                             ? static_cast<std::size_t>(rank) * output_elements_ + element
-                             : element;
+  const std::size_t at =
+      has_shares(collective_) ? static_cast<std::size_t>(rank) * output_elements_ + element : element;
   return type_ == DataType::kInt32 ? expected_integer(at) : expected_real(at);
 }
 
 /// The exact result, which wraps as the machine's integers do.
 Values::Expected Values::expected_integer(std::size_t at) const {
   std::array<std::byte, 4> sum{};
-  store(type_, sum, 0, input_at(0, at));
-  for (int r = 1; r < ranks_; ++r) {
+  int first = 0;
+  while (!counts(first, at)) ++first;
+  store(type_, sum, 0, input_at(first, at));
+  for (int r = first + 1; r < ranks_; ++r) {
+    if (!counts(r, at)) continue;
     std::array<std::byte, 4> next{};
     store(type_, next, 0, input_at(r, at));
     fold(type_, op_, sum, next);
@@ -184,9 +207,12 @@ Values::Expected Values::expected_integer(std::size_t at) const {
 }
 
 Values::Expected Values::expected_real(std::size_t at) const {
-  double exact = input_at(0, at);
+  int first = 0;
+  while (!counts(first, at)) ++first;
+  double exact = input_at(first, at);
   double magnitude = std::fabs(exact);  // rounding errors are relative to this
-  for (int r = 1; r < ranks_; ++r) {
+  for (int r = first + 1; r < ranks_; ++r) {
+    if (!counts(r, at)) continue;
     const double x = input_at(r, at);
     switch (op_) {
       case ReduceOp::kSum:

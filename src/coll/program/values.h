@@ -8,6 +8,7 @@
 
 #include "coll/dtype.h"
 #include "coll/program/collective.h"
+#include "coll/program/tokens.h"
 #include "sim/units.h"
 
 namespace infold::coll {
@@ -25,7 +26,8 @@ class Values {
     ReduceOp op = ReduceOp::kSum;
     bool real = false;
     int root = 0;
-    sim::Bytes scratch = {};  ///< memory beyond its output that the program needs on every rank
+    sim::Bytes scratch = {};    ///< memory beyond its output that the program needs on every rank
+    ExpertTuning experts = {};  ///< of dispatch and combine
   };
   Values(Collective collective, sim::Bytes bytes, int ranks, const Kind& kind, std::uint64_t seed);
   Values(Collective collective, sim::Bytes bytes, int ranks, DataType type, ReduceOp op, std::uint64_t seed)
@@ -69,6 +71,14 @@ class Values {
   };
   Exact exact(std::size_t at) const;
   double input_at(int rank, std::size_t element) const;
+  /// Whether a rank's element is part of a sum.
+  bool counts(int rank, std::size_t at) const;
+  /// Whose token, and which, lies at an element of the larger vector of dispatch or combine.
+  struct TokenAt {
+    int whose = 0;
+    int token = 0;
+  };
+  TokenAt token_at(std::size_t at) const;
 
   Collective collective_;
   int ranks_;
@@ -76,6 +86,7 @@ class Values {
   ReduceOp op_;
   bool real_;
   int root_;
+  Tokens tokens_;
   std::size_t output_elements_;
   std::vector<std::vector<std::byte>> inputs_;
   std::vector<std::vector<std::byte>> outputs_;

@@ -78,7 +78,8 @@ bool SwitchClient::issue_one() {
   const std::uint32_t part_end = (next_ / region.part() + 1) * region.part();
   std::uint32_t end = std::min(task.end, part_end);
   if (task.op == UnitOp::kPush) end = std::min(end, limit_);
-  auto left = static_cast<std::uint32_t>(port_.part_left(task.region, next_).count());
+  const bool sends = port_.client(task.region).sends(next_ / region.part());
+  auto left = sends ? static_cast<std::uint32_t>(port_.part_left(task.region, next_).count()) : 0;
   std::uint32_t bytes = 0;
   std::uint32_t at = next_;
   while (bytes < most && at < end) {

@@ -32,6 +32,8 @@ class UnitClient {
   virtual Behind behind(std::uint32_t part) = 0;
   /// The bytes of a part; the last may be short.
   virtual sim::Bytes part_bytes(std::uint32_t part) = 0;
+  /// Whether this GPU sends the part of its own accord, in a task that covers it.
+  virtual bool sends(std::uint32_t /*part*/) { return true; }
   /// The client whose requests and contributions these are.
   virtual SwitchClient& pipeline(std::uint32_t part) = 0;
   /// This GPU's contribution to a block was sent because a switch asked for it.

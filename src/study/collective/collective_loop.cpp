@@ -22,7 +22,8 @@ CollectiveLoop::CollectiveLoop(const CollectiveJob& job, gpu::Machine& machine, 
                                   .op = job.op,
                                   .real = job.real_inputs,
                                   .root = program.root,
-                                  .scratch = program.scratch};
+                                  .scratch = program.scratch,
+                                  .experts = program.tuning.experts};
     values_ = std::make_unique<coll::Values>(program.collective, program.bytes, program.ranks, kind, seed);
   }
   for (int rank = 0; rank < program.ranks; ++rank) enqueue(0, rank, sim::Time{});

@@ -7,6 +7,8 @@
 #include <memory>
 #include <numeric>
 
+#include "coll/program/chunking.h"
+#include "coll/program/tokens.h"
 #include "coll/tune/engine_tuning.h"
 #include "gpu/machine.h"
 #include "inc/tag.h"
@@ -173,7 +175,8 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.bound_gbps = payload_bound(machine.blueprint(), packet_payload(machine.spec(), program));
   // If switches add up, a rank need not send more than the vector once, nor receive more.
   if (machine.units() != nullptr)
-    r.bound_gbps *= std::max(1.0, coll::bus_factor(job.collective, program.ranks));
+    r.bound_gbps *=
+        std::max(1.0, coll::bus_factor(job.collective, program.ranks, job.system->coll.experts.fan_out));
   INFOLD_CHECK(r.busbw_gbps * job.concurrent <= r.bound_gbps * 1.000001 || program.ranks == 1,
                "no collective is faster than the links of its GPUs");
   if (job.check) r.wrong = bench.wrong();
@@ -230,6 +233,7 @@ std::vector<std::vector<int>> groups_of(const CollectiveJob& job) {
 
 coll::Tuning tuning_of(const CollectiveJob& job) {
   coll::Tuning tuning = coll::tuning_for(job.system->coll, job.protocol, job.engine, job.system->machine.gpu);
+  if (job.experts) tuning.experts = *job.experts;
   if (job.even_shares) tuning.chunk_grain = sim::Bytes{gpu::kVectorAccess};
   return tuning;
 }
@@ -292,6 +296,16 @@ sim::Status check_program(const CollectiveJob& job, const coll::Program& program
     const std::string_view name = job.algorithm != nullptr ? job.algorithm->name : job.program->name;
     if (const sim::Status& ok = job.system->plan().in_network(); !ok)
       return sim::fail(fmt::format("{}: {}: {}", name, ok.error().parameter, ok.error().message));
+    if (job.collective == coll::Collective::kDispatch || job.collective == coll::Collective::kCombine) {
+      const coll::Tokens tokens(program.tuning.experts, program.bytes, program.ranks);
+      const std::int64_t block = job.system->machine.inc.payload.count();
+      const std::int64_t places = std::int64_t{program.ranks} * tokens.count();
+      if (places * coll::round_up(program.tuning.experts.token.count(), 8 * block) >
+          sim::Bytes::gib(2).count())
+        return sim::fail(
+            fmt::format("{}: switches count the bytes of all tokens in 32 bits, and {} are too many", name,
+                        program.bytes.count()));
+    }
     if (program.ranks > inc::kMostMembers) {
       return sim::fail(fmt::format("{}: switches sum for up to {} GPUs at once, not for {}", name,
                                    inc::kMostMembers, program.ranks));
@@ -389,7 +403,8 @@ sim::Result<PreparedJob> prepare(const CollectiveJob& job, const sim::GoOn& go_o
 void CollectiveResult::take_time(const CollectiveJob& job, sim::Time t) {
   time = t;
   if (time > sim::Time{}) algbw_gbps = static_cast<double>(job.bytes.count()) / time.in_s() * 1e-9;
-  busbw_gbps = algbw_gbps * coll::bus_factor(job.collective, job.gpus / job.groups);
+  busbw_gbps =
+      algbw_gbps * coll::bus_factor(job.collective, job.gpus / job.groups, job.system->coll.experts.fan_out);
 }
 
 CollectiveOutcome run(const CollectiveJob& job, const KeepGoing& keep_going) {

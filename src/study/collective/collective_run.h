@@ -56,6 +56,7 @@ struct CollectiveJob {
   bool check = false;        ///< carries values and compares every rank's result
   bool real_inputs = false;  ///< with check: takes inputs whose results depend on the order, within rounding
   BurstChoice burst;
+  std::optional<coll::ExpertTuning> experts = {};  ///< of dispatch and combine; none: those of the system
   bool even_shares =
       false;  ///< in a ring, every rank's share of a window is equal, whatever the library's grain is
   /// How late each rank reaches each iteration. If empty, none is late. Time::never() means that the rank

@@ -33,6 +33,10 @@ std::string_view plural_of(coll::Collective what) {
       return "reduces";
     case coll::Collective::kAllToAll:
       return "all-to-alls";
+    case coll::Collective::kDispatch:
+      return "dispatches";
+    case coll::Collective::kCombine:
+      return "combines";
     case coll::Collective::kBarrier:
       return "barriers";
     case coll::Collective::kSend:

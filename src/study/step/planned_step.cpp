@@ -106,8 +106,8 @@ sim::Result<PlannedStep> plan_step(const StepJob& job) {
     return sim::fail(fmt::format("--sync {}: with dp 1 no two GPUs have the same parameters",
                                  sim::name_of(job.sync.kind)));
   }
-  const train::Split split =
-      train::split_of(job.layout, job.sequence_parallel, job.expert_skew, job.key_exchange);
+  const train::Split split = train::split_of(job.layout, job.sequence_parallel, job.expert_skew,
+                                             job.key_exchange, job.expert_exchange);
   auto planned = job.layout.pp > 1 ? plan_pipeline(job, split) : plan_one_script(job, split);
   if (!planned) return planned;
   if (auto ok = work::check(planned->graph); !ok) return sim::fail_as(std::move(ok));

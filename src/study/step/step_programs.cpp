@@ -87,10 +87,11 @@ StepPrograms::Key StepPrograms::key_of(const work::Operation& op, sim::Bytes byt
   const coll::Collective what =
       t != nullptr ? coll::Collective::kSend : std::get<work::Collective>(op.what).what;
   const int root = t != nullptr ? t->from : std::get<work::Collective>(op.what).root;
-  if (!all_groups_alike(job_)) return {what, root, bytes.count(), members};
+  const auto tokens = t != nullptr ? work::Collective::Tokens{} : std::get<work::Collective>(op.what).tokens;
+  if (!all_groups_alike(job_)) return {what, root, bytes.count(), members, tokens};
   std::vector<int> first(members.size());
   std::iota(first.begin(), first.end(), 0);
-  return {what, root, bytes.count(), std::move(first)};
+  return {what, root, bytes.count(), std::move(first), tokens};
 }
 
 CollectiveJob StepPrograms::job_for(const Key& key) const {
@@ -100,12 +101,15 @@ CollectiveJob StepPrograms::job_for(const Key& key) const {
   job.bytes = sim::Bytes{std::get<2>(key)};
   job.members = std::get<3>(key);
   job.gpus = static_cast<int>(job.members.size());
+  if (const work::Collective::Tokens& tokens = std::get<4>(key); tokens.fan_out > 0)
+    job.experts = {.fan_out = tokens.fan_out, .token = sim::Bytes{tokens.bytes}};
   if (job.program != nullptr &&
       (job.program->program.collective != job.collective || job.program->program.ranks != job.gpus)) {
     job.program = nullptr;  // a user's program is for one collective; the others are left to a library's
     job.algorithm = coll::find_algorithm("ring");
   }
   job.algorithm = algorithm_for(job.algorithm, job.collective);
+  if (gather_engine_ && job.collective == coll::Collective::kAllGather) job.engine = *gather_engine_;
   return job;
 }
 

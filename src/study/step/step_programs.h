@@ -28,6 +28,8 @@ class StepPrograms {
   StepPrograms(const CollectiveJob& job, std::optional<coll::Protocol> protocol,
                std::function<bool()> keep_going)
       : job_(job), protocol_(protocol), keep_going_(std::move(keep_going)) {}
+  /// All-gathers are carried out by another engine than the job's.
+  void gather_on(coll::Engine engine) { gather_engine_ = engine; }
 
   /// Chooses and compiles for the members of a group, unless that was done before. An algorithm that does
   /// not offer a collective leaves it to the first in the table that does, as libraries do.
@@ -49,13 +51,14 @@ class StepPrograms {
   const Entry& at(const work::Graph& graph, int rank, work::OpId op) const;
 
  private:
-  /// Collective, root and bytes, and the members where it matters which they are.
-  using Key = std::tuple<coll::Collective, int, std::int64_t, std::vector<int>>;
+  /// Collective, root and bytes, the members where it matters which they are, and what tokens are like.
+  using Key = std::tuple<coll::Collective, int, std::int64_t, std::vector<int>, work::Collective::Tokens>;
   Key key_of(const work::Operation& op, sim::Bytes bytes, const std::vector<int>& members) const;
   CollectiveJob job_for(const Key& key) const;
 
   CollectiveJob job_;
   std::optional<coll::Protocol> protocol_;
+  std::optional<coll::Engine> gather_engine_;
   std::function<bool()> keep_going_;
   std::map<Key, std::unique_ptr<Entry>> entries_;
 };

@@ -165,6 +165,18 @@ sim::Status check_options(const StepJob& job) {
   return train::check_recipe(job.system->machine.gpu, *job.graph, job.recipe);
 }
 
+std::vector<TableUse> table_use(const work::Graph& graph, const gpu::Machine& machine) {
+  std::vector<TableUse> tables;
+  if (machine.units() == nullptr) return tables;
+  const auto name = [&](int job) { return graph.communicators[static_cast<std::size_t>(job)].name; };
+  for (const inc::SwitchUnits::OfJob& job : machine.units()->jobs()) {
+    TableUse& use = tables.emplace_back(
+        TableUse{.communicator = name(job.job), .peak_entries = job.table_peak_entries, .sums = job.sums});
+    for (const auto& [holder, times] : job.stalls) use.stalls.push_back({name(holder), times});
+  }
+  return tables;
+}
+
 }  // namespace
 
 // If SMs are not shared, reserving some has no meaning.
@@ -211,6 +223,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
       .burst = job.burst};
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   StepPrograms programs(collective, job.protocol, go_on);
+  if (job.gather_engine) programs.gather_on(*job.gather_engine);
   if (auto prepared = programs.prepare(step.graph); !prepared) return sim::fail_as(std::move(prepared));
 
   const sim::Bytes all = ring_bytes(step.graph);
@@ -268,6 +281,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
       read_times(simulated, step, runtime, programs, alone, job.gpus / simulated.gpus, result);
   result.traffic = machine.gpu(slowest).memory().traffic();
   result.sm_time = machine.gpu(slowest).sm_time();
+  result.tables = table_use(step.graph, machine);
   result.buckets = read_buckets(runtime, programs, step.gradient_bytes);
   for (const AloneResult& a : alone) result.events += a.events;
   result.events += machine.events().handled() - (trace ? trace->events() : 0);

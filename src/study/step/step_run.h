@@ -44,6 +44,7 @@ struct StepJob {
       false;               ///< where tensor-parallel ranks share layers, they divide tokens between them
   double expert_skew = 1;  ///< tokens of the expert that gets most, against the mean
   train::KeyExchange key_exchange = train::KeyExchange::kAllGather;  ///< of context-parallel ranks
+  train::ExpertExchange expert_exchange = train::ExpertExchange::kAllToAll;
   train::PipelineSpec pipeline = {};
   int gpus = 0;  ///< two or more; the first ones of the system are used
   const train::Graph* graph = nullptr;
@@ -51,9 +52,10 @@ struct StepJob {
   bool ignore_memory = false;
   train::SyncSpec sync;
   Method method;
-  std::optional<coll::Protocol> protocol;  ///< if there is none, it is chosen for each bucket
-  bool overlap = true;                     ///< if false, nothing is reduced before backward has ended
-  gpu::CoreOptions core{};                 ///< what is shared, reserved SMs, the collectives' priority
+  std::optional<coll::Engine> gather_engine = {};  ///< of all-gathers, if it is not the method's
+  std::optional<coll::Protocol> protocol;          ///< if there is none, it is chosen for each bucket
+  bool overlap = true;                             ///< if false, nothing is reduced before backward has ended
+  gpu::CoreOptions core{};  ///< what is shared, reserved SMs, the collectives' priority
   BurstChoice burst;
   FidelityChoice fidelity = {};
   /// Where composed steps keep their profiles. Null: each step makes its own.
@@ -76,6 +78,19 @@ struct BucketResult {
   sim::Time end;
 };
 
+/// What a communicator had of the switches' reduction tables, which all communicators share.
+struct TableUse {
+  std::string communicator;
+  std::uint64_t peak_entries = 0;  ///< of the port where it had the most at one time
+  std::uint64_t sums = 0;
+  /// Contributions and requests that found no room, by the communicator that had most of the table then.
+  struct Stall {
+    std::string behind;
+    std::uint64_t times = 0;
+  };
+  std::vector<Stall> stalls = {};
+};
+
 /// The same step on one GPU that reduces nothing, copies into buckets included.
 struct AloneResult {
   StepTimes times;
@@ -94,6 +109,7 @@ struct StepResult {
   sim::Time communicating_in_backward;  ///< the part of it in which backward ran
   sim::Time together;                   ///< time in which collectives of several communicators were on it
   int communicators = 0;                ///< that collectives of the step use
+  std::vector<TableUse> tables;         ///< if switches reduce: of all GPUs' collectives
   std::vector<BucketResult> buckets;
   std::vector<CommunicationUse> communication;  ///< of that GPU, as are the next three
   std::vector<KernelUse> kernels;

@@ -74,6 +74,11 @@ class Divider {
               fmt::format("skew {}: an expert of {} gets at most {:g} times the mean, every token", s.skew,
                           e->count, static_cast<double>(e->count) / e->top),
               "skew");
+        if (s.multicast() && (s.tp > 1 || s.skew > 1))
+          return sim::fail(
+              "multicast sends each token to as many ranks, which have whole experts: it goes neither "
+              "with tensor parallelism nor with --expert-skew",
+              "ep-comm");
         if (e->count % s.ep != 0)
           return sim::fail(fmt::format("{} experts cannot be divided among {} ranks", e->count, s.ep), "ep");
       }

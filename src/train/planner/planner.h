@@ -48,6 +48,8 @@ class Planner {
 
   // What ranks exchange (planner_exchange.cpp). Without others each gives back what it was given.
   void communicate(Axis axis, coll::Collective what, TensorId in, TensorId out);
+  /// Dispatches or combines rows, which are tokens of `top` experts each.
+  void exchange_tokens(coll::Collective what, TensorId in, TensorId out, int top);
   /// Gathers all rows of a tensor that tensor-parallel ranks have in parts.
   TensorId all_rows(TensorId t);
   /// Gathers all rows of a value; products that follow each other read one copy.
@@ -111,6 +113,16 @@ class Planner {
   TensorId shared_heads(TensorId gradients, TensorId of);
   void forward_latent(const Operation& op, const LatentAttention& l);
   void forward_experts(const Operation& op, const Experts& l);
+  std::int64_t tokens_here(std::int64_t rows, const Experts& l) const;
+  TensorId dispatched(TensorId tokens, const Experts& l);
+  void forward_multicast(const Operation& op, const Experts& l);
+  void backward_multicast(const Operation& op, const Experts& l);
+  /// The products of the experts that this rank has, of rows that are sorted by expert.
+  void forward_inside(const Operation& op, TensorId sent);
+  /// Gives the gradients of what is sent: from the product of values and from that of gates.
+  std::array<TensorId, 2> backward_inside(const Operation& op, TensorId d_down);
+  void recompute_inner(const Operation& op);
+  void backward_router(const Operation& op, TensorId d_shares);
   void activate_experts();  ///< the gated activation inside the experts
   std::int64_t expert_rows(std::int64_t tokens, const Experts& l) const;
   /// Rows that lie in the order of experts go to the ranks that have these, and back.

@@ -14,6 +14,17 @@ void Planner::communicate(Axis axis, Collective what, TensorId in, TensorId out)
   plan_.ops.push_back({phase_, current_, again_, Communicate{axis, what, in, out}});
 }
 
+void Planner::exchange_tokens(Collective what, TensorId in, TensorId out, int top) {
+  const TensorSpec s = spec(what == Collective::kDispatch ? in : out);
+  plan_.ops.push_back({phase_, current_, again_,
+                       Communicate{.axis = Axis::kExpert,
+                                   .what = what,
+                                   .in = in,
+                                   .out = out,
+                                   .tokens = {.bytes = s.cols * s.element_bytes,
+                                              .fan_out = std::min(top, division_.split.ep)}}});
+}
+
 TensorId Planner::all_rows(TensorId t) {
   if (!division_.split.rows()) return t;
   const TensorSpec s = spec(t);

@@ -57,10 +57,10 @@ TensorId Planner::from_experts(TensorId t, const Experts& l) {
 }
 
 void Planner::forward_experts(const Operation& op, const Experts& l) {
+  if (division_.split.multicast()) return forward_multicast(op, l);
   const TensorId in = value(op.inputs[0]);
   const std::int64_t rows = spec(in).rows;
   const std::int64_t width = graph_.shape(op.inputs[0]).channels;
-  const auto [gate, up, down] = matrices_of(op);
   const TensorId logits = passing(rows, l.count);
   forward_linear(op.parameters[0], in, logits);
   // The router gives the experts that a token goes to and its share of each, in fp32 with the expert's
@@ -72,19 +72,27 @@ void Planner::forward_experts(const Operation& op, const Experts& l) {
   const TensorId copies = tensor(Role::kPart, rows * l.top, width, recipe_.activation_bytes());
   stream({copies, in}, {own}, 0);
   const TensorId sent = to_experts(own, l);
-  const std::int64_t sent_rows = spec(sent).rows;
-  const TensorId gated = passing(sent_rows, l.inner / division_.split.tp);
-  const TensorId upper = passing(sent_rows, l.inner / division_.split.tp);
-  forward_linear(gate, sent, gated);
-  forward_linear(up, sent, upper);
-  kept_[static_cast<std::size_t>(current_)] = {
-      logits, shares, sent, gated, upper, like(gated), passing(sent_rows, width)};
-  activate_experts();
+  kept_[static_cast<std::size_t>(current_)] = {logits, shares, sent};
+  forward_inside(op, sent);
   auto& kept = kept_[static_cast<std::size_t>(current_)];
-  forward_linear(down, kept[ExpertsKept::kInner], kept[ExpertsKept::kDown]);
   kept[ExpertsKept::kDown] = from_experts(kept[ExpertsKept::kDown], l);
   // Rows go back into the order of tokens; each is the weighted sum of what its experts gave.
   stream({kept[ExpertsKept::kDown], shares}, {value(op.output)}, 2);
+}
+
+/// `kept_` has the logits, the shares and what is sent; what the products give is added to it.
+void Planner::forward_inside(const Operation& op, TensorId sent) {
+  const auto [gate, up, down] = matrices_of(op);
+  const std::int64_t rows = spec(sent).rows;
+  const std::int64_t inner = op.as<Experts>()->inner / division_.split.tp;
+  const TensorId gated = passing(rows, inner);
+  const TensorId upper = passing(rows, inner);
+  forward_linear(gate, sent, gated);
+  forward_linear(up, sent, upper);
+  auto& kept = kept_[static_cast<std::size_t>(current_)];
+  kept.insert(kept.end(), {gated, upper, like(gated), passing(rows, spec(sent).cols)});
+  activate_experts();
+  forward_linear(down, kept[ExpertsKept::kInner], kept[ExpertsKept::kDown]);
 }
 
 void Planner::activate_experts() {
@@ -97,15 +105,9 @@ void Planner::activate_experts() {
 }
 
 void Planner::backward_experts(const Operation& op, const Experts& l) {
-  if (recipe_.recompute == Recompute::kSelective && op.repetition >= 0) {
-    auto& inner = kept_[static_cast<std::size_t>(current_)][ExpertsKept::kInner];
-    inner = like(inner);
-    again_ = true;
-    activate_experts();
-    again_ = false;
-  }
+  if (division_.split.multicast()) return backward_multicast(op, l);
+  recompute_inner(op);
   const auto kept = kept_[static_cast<std::size_t>(current_)];
-  const auto [gate, up, down] = matrices_of(op);
   const ValueId in = op.inputs[0];
   const TensorId dy = taken(op.output);
   const TensorId d_shares = tensor(Role::kPassing, spec(dy).rows, l.top, 4);
@@ -116,6 +118,32 @@ void Planner::backward_experts(const Operation& op, const Experts& l) {
       tensor(Role::kPart, spec(dy).rows * l.top, spec(dy).cols, recipe_.activation_bytes());
   stream({kept[ExpertsKept::kDown], copies, dy, kept[ExpertsKept::kShares]}, {d_down, d_shares}, 4);
   d_down = to_experts(d_down, l);
+  const auto [from_up, from_gate] = backward_inside(op, d_down);
+  const TensorId dx = like(value(in));
+  if (division_.split.ep > 1 || division_.split.tp > 1) {
+    const TensorId both = like(from_up);
+    stream({from_up, from_gate}, {both});
+    stream({from_experts(both, l)}, {dx}, 1);
+  } else {
+    stream({from_up, from_gate}, {dx}, 2);
+  }
+  give(in, dx);
+  backward_router(op, d_shares);
+}
+
+void Planner::recompute_inner(const Operation& op) {
+  if (recipe_.recompute == Recompute::kSelective && op.repetition >= 0) {
+    auto& inner = kept_[static_cast<std::size_t>(current_)][ExpertsKept::kInner];
+    inner = like(inner);
+    again_ = true;
+    activate_experts();
+    again_ = false;
+  }
+}
+
+std::array<TensorId, 2> Planner::backward_inside(const Operation& op, TensorId d_down) {
+  const auto [gate, up, down] = matrices_of(op);
+  const auto kept = kept_[static_cast<std::size_t>(current_)];
   const TensorId d_inner = like(kept[ExpertsKept::kInner]);
   data_gradient(down, d_down, d_inner);
   weight_gradient(down, kept[ExpertsKept::kInner], d_down);
@@ -133,23 +161,20 @@ void Planner::backward_experts(const Operation& op, const Experts& l) {
   const TensorId from_gate = like(kept[ExpertsKept::kSent]);
   data_gradient(gate, d_gate, from_gate);
   weight_gradient(gate, kept[ExpertsKept::kSent], d_gate);
-  const TensorId dx = like(value(in));
-  if (division_.split.ep > 1 || division_.split.tp > 1) {
-    const TensorId both = like(from_up);
-    stream({from_up, from_gate}, {both});
-    stream({from_experts(both, l)}, {dx}, 1);
-  } else {
-    stream({from_up, from_gate}, {dx}, 2);
-  }
-  give(in, dx);
-  // The router.
+  return {from_up, from_gate};
+}
+
+void Planner::backward_router(const Operation& op, TensorId d_shares) {
+  const auto kept = kept_[static_cast<std::size_t>(current_)];
+  const ValueId in = op.inputs[0];
   const TensorId d_logits = like(kept[ExpertsKept::kLogits]);
   stream({kept[ExpertsKept::kLogits], kept[ExpertsKept::kShares], d_shares}, {d_logits}, 4);
   const TensorId through_router = like(value(in));
   data_gradient(op.parameters[0], d_logits, through_router);
   give(in, through_router);
   weight_gradient(op.parameters[0], value(in), d_logits);
-  if (l.balance) {  // moved by the load of the experts instead of a gradient; it is summed like one
+  if (op.as<Experts>()
+          ->balance) {  // moved by the load of the experts instead of a gradient; it is summed like one
     gradient(op.parameters[1]);
     gave(op.parameters[1]);
   }

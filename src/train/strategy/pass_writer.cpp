@@ -79,6 +79,7 @@ Computation PassWriter::rename(const Computation& what, int micro_batch) {
     for (Streaming::Pass& pass : s->passes) {
       for (TensorId& t : pass.reads) t = tensor(t, micro_batch);
       for (TensorId& t : pass.writes) t = tensor(t, micro_batch);
+      for (Streaming::Pass::Rows& some : pass.some) some.tensor = tensor(some.tensor, micro_batch);
     }
   }
   return renamed;
@@ -132,10 +133,11 @@ work::OpId PassWriter::add(int op, int micro_batch) {
     const work::BufferId buffer = graph_.add(
         work::Buffer{.bytes = sim::Bytes{std::max(bytes(in), bytes(out))}, .input = in, .output = out});
     axes_.stream(script_, c->axis);
-    operation = {
-        .what =
-            work::Collective{.communicator = axes_.communicator(c->axis), .what = c->what, .buffer = buffer},
-        .name = fmt::format("{} {} {}", sim::name_of(c->axis), sim::name_of(c->what), id)};
+    operation = {.what = work::Collective{.communicator = axes_.communicator(c->axis),
+                                          .what = c->what,
+                                          .buffer = buffer,
+                                          .tokens = c->tokens},
+                 .name = fmt::format("{} {} {}", sim::name_of(c->axis), sim::name_of(c->what), id)};
     read(in, stream, id, waits);
     write(out, stream, id, waits);
   } else {

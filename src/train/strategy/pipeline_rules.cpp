@@ -43,8 +43,7 @@ class TensorsOfPart {
         const work::Touched theirs = work::touched(*plan.ops[static_cast<std::size_t>(op)].kernel());
         const work::Touched here = work::touched(std::get<work::Kernel>(step.graph[id].what).what);
         for (std::size_t i = 0; i < here.reads.size(); ++i) places_[theirs.reads[i]].insert(here.reads[i]);
-        for (std::size_t i = 0; i < here.writes.size(); ++i)
-          places_[theirs.writes[i]].insert(here.writes[i]);
+        for (std::size_t i = 0; i < here.writes.size(); ++i) places_[theirs.writes[i]].insert(here.writes[i]);
       }
     }
   }
@@ -87,7 +86,8 @@ work::StepRules rules_of(const PipelineRequest& request, const PipelineStep& ste
     const TensorsOfPart places(request, step, part);
     for (const TensorId t : places.of(tensors.given)) rules.given->push_back(t);
     for (const TensorId t : places.of(tensors.partial)) rules.partial.push_back(t);
-    for (const TensorId t : places.of(tensors.results)) rules.results.push_back({.tensor = t, .script = stage});
+    for (const TensorId t : places.of(tensors.results))
+      rules.results.push_back({.tensor = t, .script = stage});
     for (const TensorId t : tensors.results)  // some are of the update alone, which no micro-batch has
       rules.results.push_back({.tensor = step.first_tensors[index] + t, .script = stage});
   }

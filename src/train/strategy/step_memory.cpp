@@ -125,7 +125,8 @@ class MemoryWalk {
     int first = 0;
     for (const work::OpId before : graph_[op].after)
       first = std::max(first, position(before) >= 0 ? position(before) + 1 : begins_at(before));
-    if (const auto p = previous_.find(op); p != previous_.end()) first = std::max(first, begins_at(p->second));
+    if (const auto p = previous_.find(op); p != previous_.end())
+      first = std::max(first, begins_at(p->second));
     return begins_[op] = first;
   }
 
@@ -246,8 +247,8 @@ class MemoryWalk {
   std::map<work::OpId, work::OpId> previous_;              // of communication: the one before in its stream
   std::map<work::OpId, work::OpId> next_;
   std::map<work::OpId, int> begins_;
-  std::vector<int> first_use_;  // by tensor
-  std::vector<std::int64_t> passing_;                      // changes by position
+  std::vector<int> first_use_;         // by tensor
+  std::vector<std::int64_t> passing_;  // changes by position
   std::vector<std::int64_t> gathered_;
 };
 
