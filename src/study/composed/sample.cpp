@@ -240,12 +240,19 @@ class Run {
     return sum / count;
   }
 
+  /// When the last GPU began and ended an operation.
   double start_of(work::OpId op) const {
-    double last = 0;
+    return last_of(op, &work::Timeline::Times::start);
+  }
+  double last_end_of(work::OpId op) const {
+    return last_of(op, &work::Timeline::Times::end);
+  }
+  double last_of(work::OpId op, sim::Time work::Timeline::Times::* which) const {
+    sim::Time last;
     for (const int g : gpus_) {
-      if (is_there(g, op)) last = std::max(last, static_cast<double>(runtime_->times(g, op).start.count_ps()));
+      if (is_there(g, op)) last = sim::max(last, runtime_->times(g, op).*which);
     }
-    return last;
+    return static_cast<double>(last.count_ps());
   }
 
   void read(const Meter* meter) {
@@ -266,7 +273,8 @@ class Run {
       if (std::ranges::all_of(gpus_, [&](int g) { return !is_there(g, op) || runtime_->times(g, op).over(); }))
         ends.push_back(end_of(op));
     }
-    if (!ends.empty()) result_.first = ends.front() - start_of(repeated_.front());
+    // Whoever needs all members goes on when the last of them is through.
+    if (!ends.empty()) result_.first = last_end_of(repeated_.front()) - start_of(repeated_.front());
     result_.next = ends.size() > 1 ? (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1)
                                    : result_.first;
     if (window_.empty() && !sample_.beside) {
