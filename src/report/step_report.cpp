@@ -228,8 +228,10 @@ std::string step_text(const StepReport& report) {
   }
   text += hypothetical_text(l, std::span(&l.method, 1));
   if (r.fidelity == study::Fidelity::kComposed) {
-    text +=
-        "  fidelity: composed: each distinct kernel, collective and pair of them in detail, the step put together\n";
+    text += fmt::format(
+        "  fidelity: composed: each distinct kernel, collective and pair in detail, the step put together{}\n",
+        r.fidelity_error ? fmt::format("; such steps were up to {:.1f} % off", *r.fidelity_error * 100)
+                         : std::string("; not measured for such steps"));
   }
   text +=
       fmt::format("  burst: {}\n", r.burst == sim::Bytes{}
@@ -290,6 +292,7 @@ Json step_fields(const StepLabel& l, const study::StepResult& r) {
                  {"samples_per_s", std::round(samples_per_s(l, r) * 1e3) / 1e3},
                  {"burst_bytes", r.burst.count()},
                  {"fidelity", sim::name_of(r.fidelity)},
+                 {"fidelity_error", r.fidelity_error ? Json(rounded(*r.fidelity_error)) : Json(nullptr)},
                  {"gpus_simulated", r.simulated},
                  {"last_pass_ms",
                   {{"backward_start", ms(r.end - r.optimizer - r.exposed - r.backward)},

@@ -22,6 +22,8 @@ struct Step {
   OpId reduced = 0;
 
   explicit Step(int count) {
+    work::Timed kernel;
+    kernel.time = us(10);
     graph.tensors.push_back({});
     graph.buffers.push_back({.bytes = sim::Bytes{1024}});
     graph.communicators.push_back({.name = "replicas", .groups = {{0, 1}}});
@@ -30,7 +32,7 @@ struct Step {
     script.streams.push_back(
         {.name = "replicas", .kind = work::Stream::Kind::kCommunication, .communicator = 0});
     for (int k = 0; k < count; ++k) {
-      kernels.push_back(graph.add(script.streams[0], {.what = work::Timed{.time = us(10)}}));
+      kernels.push_back(graph.add(script.streams[0], {.what = kernel}));
       profiles.kind.push_back(0);
     }
     reduced = graph.add(script.streams[1], {.what = work::Collective{}, .after = {kernels.front()}});

@@ -33,7 +33,7 @@ const ran = new Map();
 function run(words) {
   if (!ran.has(words)) {
     ran.set(words, new Promise((resolve) => {
-      execFile(infold, words.split(" ").filter((w) => w !== ""), {encoding: "utf8", cwd: scratch, maxBuffer: 1 << 26}, (error, out, err) => {
+      execFile(infold, words.split(" ").filter((w) => w !== ""), {encoding: "utf8", cwd: scratch, maxBuffer: 1 << 26, env: {...process.env, XDG_CACHE_HOME: scratch}}, (error, out, err) => {
         let seen = out;
         try {
           seen = JSON.stringify(withoutEchoes(JSON.parse(out)));
@@ -178,6 +178,9 @@ const stepOptions = (command, several) => {
     "--skew": together({base, with: "--skew 50us"}),
     "--seed": {base: `${base} --skew 50us`, with: "--seed 7", refusedIn: base, refused: "--seed 7"},
     "--burst": together({base, with: "--burst 4KiB"}),
+    "--fidelity": together({base, with: "--fidelity composed --no-cache", refusedToo: "--fidelity flow", refusedThree: "--fidelity packet --burst 1"}),
+    "--budget": together({base: `${base} --fidelity auto --budget 1h`, against: `${base} --fidelity auto --budget 1ms --no-cache`, with: "", refusedIn: base, refused: "--budget 10s"}),
+    "--no-cache": together({base: `${base} --fidelity composed`, same: "--no-cache", why: "profiles that were kept change no result", refusedIn: base, refused: "--no-cache"}),
     "--fold": together({base: `${command} --model lenet --batch 8 --gpus 8 --json --no-timing${several ? " --algo ring" : ""}`, with: "--fold on", refusedIn: base}),
     "--set": {base, with: "--set fabric.link.latency=9us", refusedToo: "--set fabric.link.latncy=1us"},
     ...output(base),
@@ -304,6 +307,7 @@ const table = {
     "--markdown": {base: `validate ${figures}`, with: "--markdown", refusedToo: "--markdown --json"},
     "--sensitivity": {base: `validate ${figures} --json`, with: "--sensitivity", refusedToo: `--sensitivity --report ${join(scratch, "never.html")}`},
     "--report": {base: `validate ${figures} --json`, writes: "v.html"},
+    "--ladder": {base: "validate --only nano-ring", refused: `--ladder --markdown`, against: "validate --ladder --only nano-ring --json", with: ""},
     "--strict": {base: `validate ${figures} --json`, with: "--strict"},
   },
   "check": {"file": {base: "check dgx2", with: "klenk-16"}},

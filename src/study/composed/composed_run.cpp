@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "study/composed/composition.h"
+#include "study/composed/measured_error.h"
 #include "study/composed/profiler.h"
 #include "study/step/step_reading.h"
 
@@ -71,6 +72,7 @@ sim::Result<StepResult> run(const StepJob& job, const PlannedStep& step, const S
   read_times(job, step, *composition, programs, *alone, 1, result);
   result.buckets = read_buckets(*composition, programs, step.gradient_bytes);
   result.fidelity = Fidelity::kComposed;
+  result.fidelity_error = measured_error(job);
   result.simulated = job.gpus;
   result.events = static_cast<std::uint64_t>(sampler.events());
   result.packet_hops = static_cast<std::uint64_t>(sampler.packet_hops());

@@ -4,6 +4,8 @@
 #include <map>
 #include <type_traits>
 
+#include "work/communications.h"
+
 namespace infold::study::composed {
 
 namespace {
@@ -97,6 +99,14 @@ std::vector<work::TensorId> tensors_of(const work::Operation& op) {
   return all;
 }
 
+/// A kernel that reads and writes the tensors of a communication.
+work::Operation stand_in(const work::Graph& graph, const work::Operation& op) {
+  const work::Buffer& b = graph.buffers[static_cast<std::size_t>(work::buffer_of(op))];
+  work::Streaming s;
+  s.passes.push_back({.reads = {b.input}, .writes = {b.output}, .ops_per_element = 0});
+  return {.what = work::Kernel{.what = s}};
+}
+
 }  // namespace
 
 bool has_kernels(const work::Operation& op) {
@@ -104,9 +114,18 @@ bool has_kernels(const work::Operation& op) {
          std::holds_alternative<work::Timed>(op.what);
 }
 
+bool moves_tensors(const work::Graph& graph, const work::Operation& op) {
+  if (!std::holds_alternative<work::Collective>(op.what) && !std::holds_alternative<work::Transfer>(op.what))
+    return false;
+  const work::Buffer& b = graph.buffers[static_cast<std::size_t>(work::buffer_of(op))];
+  return b.input >= 0 && b.output >= 0;
+}
+
 std::vector<Touch> touches_of(const work::Graph& graph, const work::Operation& op) {
   std::vector<Touch> all;
-  for (const work::TensorId t : tensors_of(op)) {
+  const std::vector<work::TensorId> tensors =
+      moves_tensors(graph, op) ? tensors_of(stand_in(graph, op)) : tensors_of(op);
+  for (const work::TensorId t : tensors) {
     all.push_back({.is_buffer = false,
                    .number = t,
                    .offset = 0,
@@ -135,7 +154,8 @@ work::Graph excerpt_of(const work::Graph& graph, std::span<const work::OpId> ops
     t = at->second;
   };
   for (const work::OpId op : ops) {
-    work::Operation copy{.what = graph[op].what};
+    work::Operation copy = moves_tensors(graph, graph[op]) ? stand_in(graph, graph[op])
+                                                           : work::Operation{.what = graph[op].what};
     if (auto* k = std::get_if<work::Kernel>(&copy.what)) each_tensor(k->what, tensor);
     if (auto* c = std::get_if<work::Copy>(&copy.what)) {
       tensor(c->tensor);

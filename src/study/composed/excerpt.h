@@ -22,9 +22,12 @@ std::vector<Touch> touches_of(const work::Graph& graph, const work::Operation& o
 
 /// Whether an operation consists of kernels.
 bool has_kernels(const work::Operation& op);
+/// Whether an operation is a communication that reads and writes tensors of kernels, and so changes what caches
+/// hold for them.
+bool moves_tensors(const work::Graph& graph, const work::Operation& op);
 
 /// One script with one stream of compute that runs copies of these operations. Operation i of the result is
-/// the i-th of them. No ranks yet.
+/// the i-th of them; for a communication of tensors, a kernel that reads and writes the same. No ranks yet.
 work::Graph excerpt_of(const work::Graph& graph, std::span<const work::OpId> ops);
 
 /// What an excerpt does.

@@ -24,9 +24,13 @@ KernelKinds::KernelKinds(const work::Graph& graph, sim::Bytes cache)
   for (const work::Script& script : graph.scripts) {
     for (const work::Stream& stream : script.streams) {
       std::vector<work::OpId> ops;
-      std::ranges::copy_if(stream.ops, std::back_inserter(ops),
-                           [&](work::OpId op) { return has_kernels(graph[op]); });
-      if (ops.empty()) continue;
+      for (const work::OpId op : stream.ops) {
+        for (const work::OpId before : graph[op].after) {
+          if (moves_tensors(graph, graph[before])) ops.push_back(before);
+        }
+        if (has_kernels(graph[op])) ops.push_back(op);
+      }
+      if (std::ranges::none_of(ops, [&](work::OpId op) { return has_kernels(graph[op]); })) continue;
       streams_.push_back(std::move(ops));
       beside_.push_back(stream.kind == work::Stream::Kind::kBeside);
       number(streams_.size() - 1);
@@ -46,8 +50,10 @@ void KernelKinds::number(std::size_t stream) {
   std::vector<std::string> shapes;
   const std::vector<work::OpId>& ops = streams_[stream];
   for (std::size_t i = 0; i < ops.size(); ++i) {
+    const bool runs = has_kernels(graph_[ops[i]]);
     ContentKey shape;
     add_shape(shape, graph_, graph_[ops[i]]);
+    shape.add(runs ? 0 : bytes_of(ops[i]));
     shapes.push_back(shape.text());
     ContentKey key;
     key.add(std::string_view(shapes.back()));
@@ -63,6 +69,7 @@ void KernelKinds::number(std::size_t stream) {
       bytes += t.bytes;
       touched[{t.is_buffer, t.number, t.offset}] = bytes;
     }
+    if (!runs) continue;
     const auto [at, is_new] = known_.try_emplace(key.text(), count());
     if (is_new) first_.push_back({stream, i});
     kind_[static_cast<std::size_t>(ops[i])] = at->second;

@@ -2,11 +2,12 @@
 #include "study/composed/sample.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "sim/check.h"
+#include "work/communications.h"
 #include "work/runtime.h"
 
 namespace infold::study::composed {
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kEventsPerLook = 1 << 13;  // events between two looks whether the window has ended
 constexpr int kMostRepeats = 1 << 14;
-/// Repetitions use different buffers until caches hold nothing of the first, and no more than this many.
-constexpr int kMostBuffers = 64;
+/// Repetitions take turns at so many buffers: as in a step, what they read has been written not long before.
+constexpr int kBuffers = 2;
 
 /// Sums up now and then what GPUs have sent, so that it can be told how fast data went at any time.
 class Meter final : public sim::Handler {
@@ -50,12 +51,11 @@ class Meter final : public sim::Handler {
 };
 
 /// Adds a partner's repetitions to a graph, in a stream of their own. Returns their operations.
-std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int repeats, sim::Bytes cache) {
+std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int repeats) {
   work::Stream stream{.name = "partner", .kind = work::Stream::Kind::kBeside};
-  const sim::Bytes bytes = sim::max(partner.bytes, sim::Bytes{1});
-  const int buffers = std::clamp(static_cast<int>(cache.count() * 2 / bytes.count()) + 1, 2, kMostBuffers);
   const auto first = static_cast<work::BufferId>(g.buffers.size());
-  for (int b = 0; b < std::min(buffers, repeats); ++b) g.add(work::Buffer{.bytes = partner.bytes});
+  const int buffers = std::min(kBuffers, repeats);
+  for (int b = 0; b < buffers; ++b) g.add(work::Buffer{.bytes = partner.bytes});
   work::Operation op{.what = partner.op.what};
   if (partner.communicates()) {
     stream.kind = work::Stream::Kind::kCommunication;
@@ -64,7 +64,7 @@ std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int 
   }
   std::vector<work::OpId> ops;
   for (int r = 0; r < repeats; ++r) {
-    const work::BufferId buffer = first + r % std::min(buffers, repeats);
+    const work::BufferId buffer = first + r % buffers;
     if (auto* c = std::get_if<work::Collective>(&op.what)) {
       *c = {.communicator = stream.communicator, .what = c->what, .buffer = buffer, .root = c->root};
     } else if (auto* t = std::get_if<work::Transfer>(&op.what)) {
@@ -83,16 +83,25 @@ std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int 
   return ops;
 }
 
-/// A kernel that fills the cache with what it writes, which the partner waits for.
-work::OpId add_fill(work::Graph& g, sim::Bytes cache) {
+/// Kernels before a partner: one fills the cache with what it reads and writes, and the buffers of communication
+/// are filled. Returns the last.
+work::OpId add_fill(work::Graph& g, sim::Bytes cache, const std::vector<work::OpId>& repeated) {
   constexpr std::int64_t kCols = 1024;
   constexpr int kElement = 2;
-  const work::TensorId tensor =
-      g.add(work::TensorSpec{.rows = cache.count() / (kCols * kElement), .cols = kCols, .element_bytes = kElement});
+  const work::TensorSpec half{
+      .rows = cache.count() / 2 / (kCols * kElement), .cols = kCols, .element_bytes = kElement};
   work::Streaming fill;
-  fill.passes.push_back({.reads = {}, .writes = {tensor}, .ops_per_element = 0});
+  fill.passes.push_back({.reads = {g.add(half)}, .writes = {g.add(half)}, .ops_per_element = 0});
+  const std::size_t s = g.scripts.front().streams.size();
   g.scripts.front().streams.push_back({.name = "compute"});
-  return g.add(g.scripts.front().streams.back(), {.what = work::Kernel{.what = fill}});
+  work::OpId last = g.add(g.scripts.front().streams[s], {.what = work::Kernel{.what = fill}});
+  for (int r = 0; r < std::min(kBuffers, static_cast<int>(repeated.size())); ++r) {
+    const work::Operation& op = g[repeated[static_cast<std::size_t>(r)]];
+    if (work::communicator_of(op) < 0) break;
+    const work::Copy copy = work::whole_bucket(g, work::buffer_of(op));
+    last = g.add(g.scripts.front().streams[s], {.what = copy});
+  }
+  return last;
 }
 
 /// The GPUs of a sample: those of its communication, or one.
@@ -166,15 +175,15 @@ class Run {
     for (work::OpId op = 0; op < static_cast<work::OpId>(sample.window.operations.size()); ++op)
       window_.push_back(op);
     const sim::Bytes cache = scene.system->machine.gpu.l2.capacity;
-    if (window_.empty()) filled_ = add_fill(graph_, cache);
-    if (sample.partner) repeated_ = add_partner(graph_, *sample.partner, sample.repeats, cache);
-    if (sample.beside) other_ = add_partner(graph_, *sample.beside, sample.beside_repeats, cache);
-    for (const auto* ops : {&repeated_, &other_}) {
-      if (filled_ && !ops->empty()) graph_[ops->front()].after = {*filled_};
+    if (sample.partner) repeated_ = add_partner(graph_, *sample.partner, sample.repeats);
+    if (sample.beside) other_ = add_partner(graph_, *sample.beside, sample.beside_repeats);
+    if (window_.empty()) {
+      const work::OpId filled = add_fill(graph_, cache, repeated_);
+      for (const auto* ops : {&repeated_, &other_}) {
+        if (!ops->empty()) graph_[ops->front()].after = {filled};
+      }
     }
-    graph_.scripts.emplace_back();
-    graph_.script_of.assign(static_cast<std::size_t>(gpus_.back() + 1), 1);
-    for (const int g : gpus_) graph_.script_of[static_cast<std::size_t>(g)] = 0;
+    give_scripts();
     const auto in_network = [](const std::optional<Partner>& p) { return p && p->program.in_network(); };
     machine_ = std::make_unique<gpu::Machine>(
         scene.system->plan(),
@@ -215,6 +224,25 @@ class Run {
  private:
   static constexpr sim::Time kTick = sim::Time::ns(200);
 
+  /// A GPU has the streams of the communications that it takes part in.
+  void give_scripts() {
+    const std::vector<work::Stream> all = graph_.scripts.front().streams;
+    std::map<std::vector<bool>, int> known;
+    graph_.scripts = {work::Script{}};  // of GPUs that have nothing to do
+    graph_.script_of.assign(static_cast<std::size_t>(gpus_.back() + 1), 0);
+    for (const int g : gpus_) {
+      std::vector<bool> has;
+      for (const work::Stream& s : all) has.push_back(s.ops.empty() || is_there(g, s.ops.front()));
+      const auto [at, is_new] = known.try_emplace(has, static_cast<int>(graph_.scripts.size()));
+      if (is_new) {
+        graph_.scripts.emplace_back();
+        for (std::size_t s = 0; s < all.size(); ++s) {
+          if (has[s]) graph_.scripts.back().streams.push_back(all[s]);
+        }
+      }
+      graph_.script_of[static_cast<std::size_t>(g)] = at->second;
+    }
+  }
   /// Whether these have ended on all GPUs.
   bool over(const std::vector<work::OpId>& ops) const {
     return ops.empty() || std::ranges::all_of(gpus_, [&](int g) {
@@ -240,12 +268,19 @@ class Run {
     return sum / count;
   }
 
+  /// When the last GPU began and ended an operation.
   double start_of(work::OpId op) const {
-    double last = 0;
+    return last_of(op, &work::Timeline::Times::start);
+  }
+  double last_end_of(work::OpId op) const {
+    return last_of(op, &work::Timeline::Times::end);
+  }
+  double last_of(work::OpId op, sim::Time work::Timeline::Times::* which) const {
+    sim::Time last;
     for (const int g : gpus_) {
-      if (is_there(g, op)) last = std::max(last, static_cast<double>(runtime_->times(g, op).start.count_ps()));
+      if (is_there(g, op)) last = sim::max(last, runtime_->times(g, op).*which);
     }
-    return last;
+    return static_cast<double>(last.count_ps());
   }
 
   void read(const Meter* meter) {
@@ -266,7 +301,8 @@ class Run {
       if (std::ranges::all_of(gpus_, [&](int g) { return !is_there(g, op) || runtime_->times(g, op).over(); }))
         ends.push_back(end_of(op));
     }
-    if (!ends.empty()) result_.first = ends.front() - start_of(repeated_.front());
+    // Whoever needs all members goes on when the last of them is through.
+    if (!ends.empty()) result_.first = last_end_of(repeated_.front()) - start_of(repeated_.front());
     result_.next = ends.size() > 1 ? (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1)
                                    : result_.first;
     if (window_.empty() && !sample_.beside) {
@@ -298,7 +334,6 @@ class Run {
   std::vector<work::OpId> window_;
   std::vector<work::OpId> repeated_;
   std::vector<work::OpId> other_;
-  std::optional<work::OpId> filled_;
   std::unique_ptr<gpu::Machine> machine_;
   std::unique_ptr<work::Runtime> runtime_;
   Sampled result_;

@@ -236,6 +236,7 @@ sim::Result<StepResult> run(const StepJob& asked, const KeepGoing& keep_going) {
   }
   if (level == Fidelity::kBurst && job.fidelity.level) result.burst = sim::max(result.burst, kAutoBurst);
   result.fidelity = result.burst == sim::Bytes{} ? Fidelity::kPacket : Fidelity::kBurst;
+  if (result.fidelity == Fidelity::kPacket) result.fidelity_error = 0;  // nothing is finer
   StepJob simulated = job;
   if (may_fold(job, step.graph, packet_hops, result.burst) && programs.fold(stand_ins(job.gpus))) {
     simulated.gpus = stand_ins(job.gpus);

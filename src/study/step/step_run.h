@@ -126,6 +126,7 @@ struct StepResult {
   gpu::PerActor<sim::Time> sm_time;     ///< the same
   sim::Bytes burst;                     ///< 0 means packet by packet
   Fidelity fidelity = Fidelity::kPacket;
+  std::optional<double> fidelity_error;  ///< of the step, as measured for such steps; none if not known
   int simulated = 0;                    ///< simulated GPUs; fewer than the job has if each represents several
   int sms = 0;                          ///< most SMs that the collectives hold on each GPU
   std::uint64_t events = 0;
