@@ -10,6 +10,7 @@
 #include "inc/switch_units.h"
 #include "inc/tree_deadlock.h"
 #include "net/fabric.h"
+#include "net/topology/scale_out.h"
 
 namespace infold::gpu {
 
@@ -54,6 +55,8 @@ sim::Status check_accesses(const net::FabricSpec& fabric, const net::Blueprint& 
 
 sim::Status check_in_network(const MachineSpec& spec, const net::Blueprint& blueprint,
                              const net::Routes& routes, const sim::GoOn& go_on) {
+  if (spec.nodes > 1)
+    return sim::fail("switches sum within one node only; reductions over nodes are not simulated yet", "nodes");
   for (const net::Cable& c : blueprint.cables) {
     if (!blueprint.is_gpu(c.a) || !blueprint.is_gpu(c.b)) continue;
     return sim::fail(fmt::format("{} joins GPUs without a switch between them that could reduce",
@@ -84,8 +87,58 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
   sim::Status in_network = check_in_network(spec, *blueprint, *routes, go_on);
   if (!in_network && in_network.error().kind == sim::Error::Kind::kInterrupted)
     return sim::fail_as(std::move(in_network));
-  return MachinePlan(std::make_shared<const Contents>(
-      Contents{spec, *std::move(blueprint), *std::move(routes), std::move(in_network)}));
+  std::optional<ScaleOut> scale_out;
+  if (spec.nodes > 1) {
+    auto drawn = draw_scale_out(spec, *blueprint, go_on);
+    if (!drawn) return sim::fail_as(std::move(drawn));
+    scale_out = *std::move(drawn);
+  }
+  return MachinePlan(std::make_shared<const Contents>(Contents{
+      spec, *std::move(blueprint), *std::move(routes), std::move(in_network), std::move(scale_out)}));
+}
+
+sim::Result<MachinePlan::ScaleOut> MachinePlan::draw_scale_out(const MachineSpec& spec,
+                                                               const net::Blueprint& node,
+                                                               const sim::GoOn& go_on) {
+  if (std::int64_t{spec.nodes} * spec.gpus > net::kMostGpus) {
+    return sim::fail(fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, spec.gpus,
+                                 net::kMostGpus),
+                     "nodes");
+  }
+  const NicSpec& nic = spec.nic;
+  const net::PacketSpec packet{.payload = nic.mtu, .header = nic.header, .ack = nic.ack};
+  auto blueprint = net::draw_scale_out(spec.scale_out, {nic.rate, packet}, spec.nodes, spec.gpus);
+  if (!blueprint) return sim::fail(blueprint.error());
+  if (nic.mtu + nic.header > spec.scale_out.switch_chip.buffer) {
+    return sim::fail(fmt::format("a packet of {} bytes does not fit a buffer of {}",
+                                 (nic.mtu + nic.header).count(), spec.scale_out.switch_chip.buffer.count()),
+                     "scale_out.switch.buffer");
+  }
+  if (nic.mtu.count() % kVectorAccess != 0) {
+    return sim::fail(fmt::format("{} bytes are not a multiple of the {} that a thread stores at once",
+                                 nic.mtu.count(), kVectorAccess),
+                     "nic.mtu");
+  }
+  if (auto ok = check_queues(*blueprint, 1); !ok) return sim::fail(sim::prefixed("scale_out", ok.error()));
+  auto routes = net::Routes::make(*blueprint, go_on);
+  if (!routes) return sim::fail_as(std::move(routes));
+  if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail_as(std::move(ok));
+  const net::LinkType bus{.kind = net::LinkKind::kPcie,
+                          .rate = nic.pcie_rate,
+                          .latency = nic.pcie_latency,
+                          .error_distance = {},
+                          .packet = {.payload = node.link_types.front().packet.payload, .header = {}, .ack = {}}};
+  auto machine = net::whole_machine(node, spec.nodes, bus, *blueprint);
+  if (!machine) return sim::fail(machine.error());
+  return ScaleOut{*std::move(blueprint), *std::move(routes), *std::move(machine)};
+}
+
+int MachinePlan::links_between(int from, int to) const {
+  const net::Blueprint& machine = blueprint();
+  if (machine.node_of(from) != machine.node_of(to))
+    return scale_out()->routes.hop(static_cast<net::NodeId>(from), static_cast<net::NodeId>(to)).links;
+  const int gpus = contents_->node.gpus;
+  return routes().hop(static_cast<net::NodeId>(from % gpus), static_cast<net::NodeId>(to % gpus)).links;
 }
 
 }  // namespace infold::gpu

@@ -171,7 +171,7 @@ class BenchCommand {
   /// Draws the machines under the largest messages, and what was published about them.
   void draw_machines() {
     const bool whole =
-        std::ranges::all_of(systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.gpus; });
+        std::ranges::all_of(systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.all_gpus(); });
     if (whole && args_.sets.empty()) page_.add_published(args_.collective);
     for (const report::BenchRow& row : report_.rows) {
       if (row.bytes == report_.rows.back().bytes)
@@ -256,7 +256,7 @@ int bench_command(BenchArguments& args, const CLI::App& command) {
     options->engines = {program.engine};
     options->program = std::move(own);
   }
-  std::vector<std::string> sets = args.sets;
+  std::vector<std::string> sets = with_nodes(args.sets, args.nodes);
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   const auto systems = load_systems(args.systems, sets);
   if (!systems) return failure(systems.error());

@@ -14,6 +14,7 @@ struct RunArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  int nodes = 0;  ///< 0 means as many as the system has
   WhatIf what_if;
   PageArguments page;
   TraceArguments trace;
