@@ -102,7 +102,8 @@ TEST(OverNodes, TreesAreChainsBelowTheHeadsOfARail) {
   }
   const auto passes_on = [&](int channel, int rank) {
     int others = 0;
-    for (const int child : tree_over_nodes(request, channel, 8)[static_cast<std::size_t>(rank)].children)
+    const Tree tree = tree_over_nodes(request, channel, 8);
+    for (const int child : tree[static_cast<std::size_t>(rank)].children)
       others += machine.node_of(child) != machine.node_of(rank) ? 1 : 0;
     return others > 0;
   };

@@ -123,7 +123,8 @@ TEST(Nodes, NoneIsFasterThanItsNics) {
   for (const Collective c : {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
     const CollectiveResult r = result_of(over(system, c, 8_MiB, "ring"));
     EXPECT_LT(r.busbw_gbps, r.bound_gbps);
-    EXPECT_GT(r.busbw_gbps, 0.8 * r.bound_gbps) << "and large ones come near";
+    // A ring passes from node to node what it passes from rank to rank, so each of its NICs carries the same.
+    EXPECT_NEAR(r.busbw_gbps, 2 * 2 * 4096.0 / 4122, 0.08);
     EXPECT_NEAR(r.bound_gbps, 2 * 2 * 4096.0 / 4122 * (3.0 / 4) / (1.0 / 2), 1e-9);
   }
   const CollectiveResult r = result_of(over(system, Collective::kAllToAll, 8_MiB, "direct"));

@@ -130,7 +130,7 @@ sim::Time Nic::receive(const net::Packet& packet) {
   written_ += packet.payload();
   writing_ = sim::max(writing_, now) + pcie_.time(bytes);
   const sim::Time taken = memory_.write(entry.arriving, packet.payload(), now);
-  const sim::Time visible = sim::max(writing_ + setup_.spec->pcie_latency, taken);
+  const sim::Time visible = sim::max(writing_, taken) + setup_.spec->pcie_latency;
   message.visible = sim::max(message.visible, visible);
   if (message.message.pieces)
     schedule(visible, kPiece, pieces_.take({id, packet.offset(), packet.payload()}));
