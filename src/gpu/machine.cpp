@@ -78,9 +78,9 @@ void Machine::build_nodes(const std::vector<net::Fabric*>& fabrics, net::Fabric&
                                           moves_, signals_, options_.functional ? &payloads_ : nullptr,
                                           options_.core, nullptr,
                                           static_cast<net::NodeId>(node * spec.gpus)));
-    nics_.push_back(std::make_unique<Nic>(
-        Nic::Setup{.gpu = id, .spec = &spec.nic, .burst = options_.burst}, events_,
-        gpus_.back()->core().memory(), scale_out, moves_, messages_, signals_));
+    nics_.push_back(std::make_unique<Nic>(Nic::Setup{.gpu = id, .spec = &spec.nic, .burst = options_.burst},
+                                          events_, gpus_.back()->core().memory(), scale_out, moves_,
+                                          messages_, signals_));
     proxies_.emplace_back(spec.host);
   }
 }

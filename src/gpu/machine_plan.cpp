@@ -32,13 +32,12 @@ std::int64_t queue_bytes(const net::Blueprint& blueprint, int layers) {
   return sum;
 }
 
-sim::Status check_queues(const net::Blueprint& blueprint, int layers) {
-  const std::int64_t need = queue_bytes(blueprint, layers);
+sim::Status check_queues(std::int64_t need, const char* to_blame) {
   if (need <= MachinePlan::kMemoryLimit) return {};
   return sim::fail(fmt::format("the switch queues of this machine would need {:.1f} GiB of the "
                                "simulator's memory, more than the limit of {} GiB",
                                static_cast<double>(need) / (1 << 30), MachinePlan::kMemoryLimit >> 30),
-                   "gpus");
+                   to_blame);
 }
 
 /// Neither packets nor interleaving may cut what a thread stores at once.
@@ -56,7 +55,8 @@ sim::Status check_accesses(const net::FabricSpec& fabric, const net::Blueprint& 
 sim::Status check_in_network(const MachineSpec& spec, const net::Blueprint& blueprint,
                              const net::Routes& routes, const sim::GoOn& go_on) {
   if (spec.nodes > 1)
-    return sim::fail("switches sum within one node only; reductions over nodes are not simulated yet", "nodes");
+    return sim::fail("switches sum within one node only; reductions over nodes are not simulated yet",
+                     "nodes");
   for (const net::Cable& c : blueprint.cables) {
     if (!blueprint.is_gpu(c.a) || !blueprint.is_gpu(c.b)) continue;
     return sim::fail(fmt::format("{} joins GPUs without a switch between them that could reduce",
@@ -74,7 +74,7 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
   if (auto ok = check_accesses(spec.fabric, *blueprint); !ok) return sim::fail(ok.error());
   if (auto ok = net::check_links(*blueprint); !ok) return sim::fail(ok.error());
   // Routing such a machine would take minutes, and it has one layer or more.
-  if (auto ok = check_queues(*blueprint, 1); !ok) return sim::fail(ok.error());
+  if (auto ok = check_queues(queue_bytes(*blueprint, 1), "gpus"); !ok) return sim::fail(ok.error());
   auto routes = net::Routes::make(*blueprint, go_on);
   if (!routes) return sim::fail(routes.error());
   if (routes->layers() > net::kMostLayers) {
@@ -82,7 +82,8 @@ sim::Result<MachinePlan> MachinePlan::make(const MachineSpec& spec, const sim::G
                                  routes->layers(), net::kMostLayers),
                      "fabric.topology");
   }
-  if (auto ok = check_queues(*blueprint, routes->layers()); !ok) return sim::fail(ok.error());
+  if (auto ok = check_queues(queue_bytes(*blueprint, routes->layers()), "gpus"); !ok)
+    return sim::fail(ok.error());
   if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail(ok.error());
   sim::Status in_network = check_in_network(spec, *blueprint, *routes, go_on);
   if (!in_network && in_network.error().kind == sim::Error::Kind::kInterrupted)
@@ -101,9 +102,9 @@ sim::Result<MachinePlan::ScaleOut> MachinePlan::draw_scale_out(const MachineSpec
                                                                const net::Blueprint& node,
                                                                const sim::GoOn& go_on) {
   if (std::int64_t{spec.nodes} * spec.gpus > net::kMostGpus) {
-    return sim::fail(fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, spec.gpus,
-                                 net::kMostGpus),
-                     "nodes");
+    return sim::fail(
+        fmt::format("{} nodes of {} GPUs are more than {} GPUs", spec.nodes, spec.gpus, net::kMostGpus),
+        "nodes");
   }
   const NicSpec& nic = spec.nic;
   const net::PacketSpec packet{.payload = nic.mtu, .header = nic.header, .ack = nic.ack};
@@ -119,15 +120,17 @@ sim::Result<MachinePlan::ScaleOut> MachinePlan::draw_scale_out(const MachineSpec
                                  nic.mtu.count(), kVectorAccess),
                      "nic.mtu");
   }
-  if (auto ok = check_queues(*blueprint, 1); !ok) return sim::fail(sim::prefixed("scale_out", ok.error()));
+  const std::int64_t queues = spec.nodes * queue_bytes(node, net::kMostLayers) + queue_bytes(*blueprint, 1);
+  if (auto ok = check_queues(queues, "nodes"); !ok) return sim::fail(ok.error());
   auto routes = net::Routes::make(*blueprint, go_on);
   if (!routes) return sim::fail_as(std::move(routes));
   if (auto ok = net::prove_no_deadlock(*blueprint, *routes, go_on); !ok) return sim::fail_as(std::move(ok));
-  const net::LinkType bus{.kind = net::LinkKind::kPcie,
-                          .rate = nic.pcie_rate,
-                          .latency = nic.pcie_latency,
-                          .error_distance = {},
-                          .packet = {.payload = node.link_types.front().packet.payload, .header = {}, .ack = {}}};
+  const net::LinkType bus{
+      .kind = net::LinkKind::kPcie,
+      .rate = nic.pcie_rate,
+      .latency = nic.pcie_latency,
+      .error_distance = {},
+      .packet = {.payload = node.link_types.front().packet.payload, .header = {}, .ack = {}}};
   auto machine = net::whole_machine(node, spec.nodes, bus, *blueprint);
   if (!machine) return sim::fail(machine.error());
   return ScaleOut{*std::move(blueprint), *std::move(routes), *std::move(machine)};

@@ -1,5 +1,5 @@
-// A machine as a user writes it down: a number of GPUs of one kind on one fabric, and how many such nodes there
-// are.
+// A machine as a user writes it down: a number of GPUs of one kind on one fabric, and how many such nodes
+// there are.
 #pragma once
 
 #include <string_view>

@@ -64,7 +64,8 @@ void NodeFabrics::start_anew() {
 std::vector<std::string> NodeFabrics::who_waits() const {
   std::vector<std::string> lines;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    for (const std::string& line : nodes_[n]->who_waits()) lines.push_back(fmt::format("node {}: {}", n, line));
+    for (const std::string& line : nodes_[n]->who_waits())
+      lines.push_back(fmt::format("node {}: {}", n, line));
   }
   for (const std::string& line : scale_out_->who_waits()) lines.push_back("between nodes: " + line);
   return lines;

@@ -17,7 +17,8 @@ namespace {
 net::Blueprint machine_of(int nodes, int each) {
   net::FabricSpec fabric;
   const net::Blueprint node = net::draw(fabric, each).value();
-  const net::NicPorts ports{.rate = sim::Bandwidth::bytes_per_s(50'000'000'000), .packet = {.payload = sim::Bytes::kib(4)}};
+  const net::NicPorts ports{.rate = sim::Bandwidth::bytes_per_s(50'000'000'000),
+                            .packet = {.payload = sim::Bytes::kib(4)}};
   const net::Blueprint out = net::draw_scale_out({}, ports, nodes, each).value();
   return net::whole_machine(node, nodes, node.link_types.front(), out).value();
 }
@@ -108,7 +109,8 @@ TEST(OverNodes, TreesAreChainsBelowTheHeadsOfARail) {
     return others > 0;
   };
   for (const int rank : {0, 4, 8, 12})
-    EXPECT_FALSE(passes_on(0, rank) && passes_on(4, rank)) << "a head is a leaf in one of its rail's two trees";
+    EXPECT_FALSE(passes_on(0, rank) && passes_on(4, rank))
+        << "a head is a leaf in one of its rail's two trees";
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ MachineSpec two_nodes() {
 class Nics : public testing::Test {
  protected:
   Nics() : Nics(two_nodes()) {}
-  explicit Nics(const MachineSpec& spec) : machine(MachinePlan::make(spec).value(), {}), told(machine.events()) {}
+  explicit Nics(const MachineSpec& spec)
+      : machine(MachinePlan::make(spec).value(), {}), told(machine.events()) {}
 
   Message message(sim::Bytes bytes, std::uint32_t cookie, int from = 0, int to = 2) {
     Message m;

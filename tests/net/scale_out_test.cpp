@@ -1,5 +1,5 @@
-// The network between nodes: what is drawn for which counts, that it cannot block itself, and that tables stay
-// small.
+// The network between nodes: what is drawn for which counts, that it cannot block itself, and that tables
+// stay small.
 #include "net/topology/scale_out.h"
 
 #include <gtest/gtest.h>

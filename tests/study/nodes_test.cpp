@@ -61,7 +61,8 @@ TEST_P(OverNodes, ValuesAreRightWithEveryProtocol) {
       if (protocol.value != coll::Protocol::kSimple && algorithm.needs_simple(c)) continue;
       for (const std::int64_t elements : {1, 50'003}) {
         const std::int64_t whole = coll::has_shares(c) ? (elements + ranks - 1) / ranks * ranks : elements;
-        CollectiveJob job = over(system, c, sim::Bytes{c == Collective::kBarrier ? 0 : whole * 4}, algorithm.name.data());
+        CollectiveJob job =
+            over(system, c, sim::Bytes{c == Collective::kBarrier ? 0 : whole * 4}, algorithm.name.data());
         job.protocol = protocol.value;
         job.check = true;
         job.burst.bytes = elements == 1 ? 0_B : 4_KiB;

@@ -170,8 +170,8 @@ class BenchCommand {
 
   /// Draws the machines under the largest messages, and what was published about them.
   void draw_machines() {
-    const bool whole =
-        std::ranges::all_of(systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.all_gpus(); });
+    const bool whole = std::ranges::all_of(
+        systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.all_gpus(); });
     if (whole && args_.sets.empty()) page_.add_published(args_.collective);
     for (const report::BenchRow& row : report_.rows) {
       if (row.bytes == report_.rows.back().bytes)

@@ -90,8 +90,10 @@ sim::Status add_window(const config::StudyWindow& w, const StudyArguments& args,
                        study::OverlapJob& job) {
   const auto system = load_one(w.system, args, w.gpus, loaded);
   if (!system) return sim::fail_as(system);
-  study::SizeWindow window{
-      .system = *system, .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.all_gpus(), .methods = {}, .sizes = {}};
+  study::SizeWindow window{.system = *system,
+                           .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.all_gpus(),
+                           .methods = {},
+                           .sizes = {}};
   for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
   window.simulate_to = w.simulate_to;
   job.windows.push_back(std::move(window));

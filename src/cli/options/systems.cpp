@@ -22,8 +22,9 @@ namespace infold::cli {
 
 void add_nodes_argument(CLI::App& command, int& nodes) {
   command
-      .add_option("--nodes", nodes,
-                  "so many nodes, each as the system says (default: the system's); -g counts GPUs over all nodes")
+      .add_option(
+          "--nodes", nodes,
+          "so many nodes, each as the system says (default: the system's); -g counts GPUs over all nodes")
       ->check(CLI::Range(1, net::kMostMachineNodes));
 }
 

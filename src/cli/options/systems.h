@@ -27,8 +27,8 @@ sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<st
 /// The same for the GPU of a system.
 sim::Result<gpu::GpuSpec> load_gpu_of(const std::string& system, const std::vector<std::string>& sets);
 
-/// The option --nodes, and what `--set` changes with it. (Paths below `nic`, `host` and `scale_out` exist where
-/// there are several nodes, so that comes first.)
+/// The option --nodes, and what `--set` changes with it. (Paths below `nic`, `host` and `scale_out` exist
+/// where there are several nodes, so that comes first.)
 void add_nodes_argument(CLI::App& command, int& nodes);
 std::vector<std::string> with_nodes(std::vector<std::string> sets, int nodes);
 

@@ -36,7 +36,7 @@ std::vector<std::vector<int>> groups_of(const net::Blueprint& blueprint, std::sp
       return std::ranges::all_of(group, [&](int other) {
         const auto& theirs = near[static_cast<std::size_t>(other)];
         return switches ? near[static_cast<std::size_t>(rank)] == theirs
-                                      : theirs.contains(gpus[static_cast<std::size_t>(rank)]);
+                        : theirs.contains(gpus[static_cast<std::size_t>(rank)]);
       });
     };
     const auto place = std::ranges::find_if(groups, belongs);

@@ -21,12 +21,11 @@ bool over_nodes(const net::Blueprint& blueprint, std::span<const int> gpus);
 
 /// The rings over several nodes, as many as a node has ranks. Ring r passes the nodes one after the other and
 /// enters the first with rank r of that node. Every second node it enters by the rail by which it leaves the
-/// first (as NCCL's rings with crossing NICs), so every hop between nodes stays on its rail, every NIC carries
-/// one ring out and one in, and within a node the ring is walked as it lies, or backwards. If the number of
-/// nodes is odd, the last node has a third rail; with fewer than three ranks per node, the last hop of a ring
-/// changes rails then.
-/// Entry 0 of a ring may be any rank. Where nodes have different numbers of ranks, there is one ring, in the
-/// order of nodes.
+/// first (as NCCL's rings with crossing NICs), so every hop between nodes stays on its rail, every NIC
+/// carries one ring out and one in, and within a node the ring is walked as it lies, or backwards. If the
+/// number of nodes is odd, the last node has a third rail; with fewer than three ranks per node, the last hop
+/// of a ring changes rails then. Entry 0 of a ring may be any rank. Where nodes have different numbers of
+/// ranks, there is one ring, in the order of nodes.
 std::vector<Ring> rings_over_nodes(const NodeRanks& nodes);
 
 }  // namespace infold::coll

@@ -60,7 +60,8 @@ Program write_over_nodes(const Request& request) {
 }  // namespace
 
 Program write_tree(const Request& request) {
-  if (request.fabric != nullptr && over_nodes(*request.fabric, request.gpus)) return write_over_nodes(request);
+  if (request.fabric != nullptr && over_nodes(*request.fabric, request.gpus))
+    return write_over_nodes(request);
   const int n = request.ranks();
   const TwoTrees trees = has_root(request.collective) ? two_trees(n, request.root) : two_trees(n);
   Program program = blank_program(request, tree_channels(request));

@@ -61,13 +61,15 @@ Tree tree_over_nodes(const Request& request, int channel, int channels) {
   // Each rail has both trees if there are channels enough.
   const bool other = channels >= 2 * rails ? channel / rails % 2 == 1 : channel % 2 == 1;
   const bool rooted = has_root(request.collective);
-  const int root_node = rooted ? request.fabric->node_of(request.gpus[static_cast<std::size_t>(request.root)]) : 0;
+  const int root_node =
+      rooted ? request.fabric->node_of(request.gpus[static_cast<std::size_t>(request.root)]) : 0;
   std::vector<std::vector<int>> chains;
   int root_place = 0;
   for (const auto& ranks : nodes) {
     std::vector<int> chain = ranks;
     auto head = chain.begin() + channel % rails;
-    if (rooted && request.fabric->node_of(request.gpus[static_cast<std::size_t>(ranks.front())]) == root_node) {
+    if (rooted &&
+        request.fabric->node_of(request.gpus[static_cast<std::size_t>(ranks.front())]) == root_node) {
       head = std::ranges::find(chain, request.root);
       root_place = static_cast<int>(chains.size());
     }

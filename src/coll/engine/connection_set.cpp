@@ -89,12 +89,12 @@ void ConnectionSet::net_landed(const NetTransport::Landing& landing) {
   if (landing.values != nullptr) {
     const std::size_t size = landing.values->size();
     const auto begin = std::min(size, static_cast<std::size_t>(encoding.data_in(landing.offset)));
-    const auto end =
-        std::min(size, static_cast<std::size_t>(encoding.data_in(landing.offset + std::int64_t{landing.bytes})));
+    const auto end = std::min(
+        size, static_cast<std::size_t>(encoding.data_in(landing.offset + std::int64_t{landing.bytes})));
     const auto part = std::span(*landing.values).subspan(begin, end - begin);
     if (landing.in_output) {
-      std::ranges::copy(part, context_.values->memory(c.to).begin() +
-                                  static_cast<std::ptrdiff_t>(landing.place + begin));
+      std::ranges::copy(
+          part, context_.values->memory(c.to).begin() + static_cast<std::ptrdiff_t>(landing.place + begin));
     } else {
       c.values[slot].resize(std::max(c.values[slot].size(), size));
       std::ranges::copy(part, c.values[slot].begin() + static_cast<std::ptrdiff_t>(begin));

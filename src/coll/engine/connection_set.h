@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "coll/engine/channel_protocol.h"
-#include "coll/engine/net_transport.h"
 #include "coll/engine/executor.h"
+#include "coll/engine/net_transport.h"
 #include "coll/program/wiring.h"
 
 namespace infold::coll {
@@ -40,7 +40,7 @@ class ConnectionSet {
   gpu::SignalTable& signals_;
   bool has_flags_ = true;
   ProtocolContext context_;
-  std::unique_ptr<NetTransport> net_;  // null in one node
+  std::unique_ptr<NetTransport> net_;                       // null in one node
   std::vector<std::unique_ptr<ChannelProtocol>> channels_;  // indexed by rank · channels + channel
 };
 

@@ -38,9 +38,8 @@ std::uint32_t NetTransport::add(std::uint32_t connection, int from_gpu, int to_g
   way.to = to_gpu;
   way.queue = machine_.nic(from_gpu).take_queue();
   // Switches pick a way by a hash of what names the flow: here its ends and its number.
-  way.flow = static_cast<std::uint16_t>(
-      sim::mix((static_cast<std::uint64_t>(from_gpu) << 40) ^ (static_cast<std::uint64_t>(to_gpu) << 20) ^
-               connection));
+  way.flow = static_cast<std::uint16_t>(sim::mix((static_cast<std::uint64_t>(from_gpu) << 40) ^
+                                                 (static_cast<std::uint64_t>(to_gpu) << 20) ^ connection));
   way.slots.resize(records_);
   if (has_values_) way.values.resize(records_);
   way.clear = machine_.signals().add({this, number * kWhats + kClear, way.flow, /*at_port=*/false});
@@ -109,8 +108,7 @@ void NetTransport::handle(std::uint32_t arg) {
       Slot& seen = slot(way, way.seen++);
       const bool has_data = std::exchange(seen.wire, {}) > sim::Bytes{};
       if (seen.speaks) return client_.control_seen();
-      return flag(connections_[way.connection].tail_flag, way.to,
-                  has_data ? done + host.flush : done);
+      return flag(connections_[way.connection].tail_flag, way.to, has_data ? done + host.flush : done);
     }
     case kFreed:
       return schedule(machine_.proxy(way.to).serve(now, host.post), number, kGrant);

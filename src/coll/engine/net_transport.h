@@ -1,9 +1,9 @@
 // How the slices of connections between nodes get there, as NCCL's network transport has it. The sender's
-// workgroup stores a slice into a slot of its own memory and tells its proxy. The proxy gives the NIC a request
-// once the receiver's proxy has cleared a slot, and gives the slot back to the workgroup when the message was
-// acknowledged. The receiver's proxy sees the message, flushes it where that is needed, and sets the flag that
-// the receiver polls for; the slot that the receiver frees it clears again. With LL and LL128 the receiver
-// polls for the data themselves.
+// workgroup stores a slice into a slot of its own memory and tells its proxy. The proxy gives the NIC a
+// request once the receiver's proxy has cleared a slot, and gives the slot back to the workgroup when the
+// message was acknowledged. The receiver's proxy sees the message, flushes it where that is needed, and sets
+// the flag that the receiver polls for; the slot that the receiver frees it clears again. With LL and LL128
+// the receiver polls for the data themselves.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class NetTransport final : public gpu::MessageClient, public sim::Handler {
     std::uint32_t bytes = 0;
     bool speaks = false;  ///< the receiver polls for it
     bool in_output = false;
-    std::uint64_t place = 0;                       ///< of the slice, in the output
+    std::uint64_t place = 0;                         ///< of the slice, in the output
     const std::vector<std::byte>* values = nullptr;  ///< functional mode: of the slice
   };
   /// What it tells the ends of a connection.
@@ -82,14 +82,14 @@ class NetTransport final : public gpu::MessageClient, public sim::Handler {
     gpu::SignalId clear = 0;  // to the sender's proxy: a slot is clear, or all if none was
     gpu::SignalId empty = 0;  // to the receiver's proxy: a slice without data
     bool opened = false;
-    std::uint64_t ready = 0;    // slices that the sender's proxy knows of
-    std::uint64_t cleared = 0;  // slices for which there is a slot
-    std::uint64_t posting = 0;  // slices that its proxy has taken up
-    std::uint64_t posted = 0;   // slices that the NIC was asked to send
-    std::uint64_t sent = 0;     // slices that were acknowledged
-    std::uint64_t landed = 0;   // slices that are at the receiver, with all before them
-    std::uint64_t seen = 0;     // slices that its proxy has taken up
-    std::deque<std::uint64_t> empties;  // slices without data that are under way
+    std::uint64_t ready = 0;                     // slices that the sender's proxy knows of
+    std::uint64_t cleared = 0;                   // slices for which there is a slot
+    std::uint64_t posting = 0;                   // slices that its proxy has taken up
+    std::uint64_t posted = 0;                    // slices that the NIC was asked to send
+    std::uint64_t sent = 0;                      // slices that were acknowledged
+    std::uint64_t landed = 0;                    // slices that are at the receiver, with all before them
+    std::uint64_t seen = 0;                      // slices that its proxy has taken up
+    std::deque<std::uint64_t> empties;           // slices without data that are under way
     std::vector<Slot> slots;                     // by number of the slice modulo records_
     std::vector<std::vector<std::byte>> values;  // functional mode: likewise
   };

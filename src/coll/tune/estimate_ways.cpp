@@ -24,8 +24,8 @@ FluidSimulation::Way FluidSimulation::way_between_nodes(int from, int to) {
                                nic.pcie_rate.in_gbps()) *
                       1e-3;
   Way way;
-  for (const net::LinkId end : {kNics + 2 * static_cast<net::LinkId>(from),
-                                kNics + 2 * static_cast<net::LinkId>(to) + 1}) {
+  for (const net::LinkId end :
+       {kNics + 2 * static_cast<net::LinkId>(from), kNics + 2 * static_cast<net::LinkId>(to) + 1}) {
     const auto [place, added] = resources_.try_emplace({end}, 0);
     if (added) place->second = fluid_.add_resource(rate);
     way.shares.push_back({place->second, 1.0});

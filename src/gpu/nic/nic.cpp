@@ -34,15 +34,15 @@ Nic::QueueId Nic::take_queue() {
     return queue;
   }
   const auto queue = static_cast<QueueId>(queues_.size());
-  queues_.emplace_back().pipeline = std::make_unique<CopyPipeline>(
-      CopyPipeline::Setup{.gpu = setup_.gpu,
-                          .sender = queue,
-                          .window = setup_.spec->window,
-                          .burst = setup_.burst,
-                          .port = setup_.spec->pcie_rate,
-                          .latency = setup_.spec->pcie_latency * 2,
-                          .shared_port = &reading_},
-      events_, memory_, fabric_, moves_, nullptr);
+  queues_.emplace_back().pipeline =
+      std::make_unique<CopyPipeline>(CopyPipeline::Setup{.gpu = setup_.gpu,
+                                                         .sender = queue,
+                                                         .window = setup_.spec->window,
+                                                         .burst = setup_.burst,
+                                                         .port = setup_.spec->pcie_rate,
+                                                         .latency = setup_.spec->pcie_latency * 2,
+                                                         .shared_port = &reading_},
+                                     events_, memory_, fabric_, moves_, nullptr);
   return queue;
 }
 
@@ -52,7 +52,8 @@ void Nic::release_queue(QueueId queue) {
 }
 
 void Nic::write(QueueId queue, const Message& message) {
-  INFOLD_DCHECK(message.bytes > sim::Bytes{} && message.to != setup_.gpu, "a message has bytes and goes away");
+  INFOLD_DCHECK(message.bytes > sim::Bytes{} && message.to != setup_.gpu,
+                "a message has bytes and goes away");
   const std::uint32_t id =
       table_.take({.message = message, .queue = queue, .to_come = message.bytes, .visible = {}, .open = 2});
   schedule(events_.now() + setup_.spec->latency, kRequested, id);

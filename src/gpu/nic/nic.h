@@ -1,7 +1,7 @@
-// The NIC of a GPU: it writes messages from its GPU's memory into that of a GPU of another node (RDMA writes).
-// A message waits in the queue of its connection, is read over PCIe as far ahead as the window allows, travels
-// in packets, and is written over PCIe at the other end, whose NIC acknowledges it as a whole. The queues take
-// turns at the link.
+// The NIC of a GPU: it writes messages from its GPU's memory into that of a GPU of another node (RDMA
+// writes). A message waits in the queue of its connection, is read over PCIe as far ahead as the window
+// allows, travels in packets, and is written over PCIe at the other end, whose NIC acknowledges it as a
+// whole. The queues take turns at the link.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Message {
   int to = 0;  ///< the GPU whose memory it is written to
   Place here;
   Place there;
-  sim::Bytes bytes;  ///< at least one
+  sim::Bytes bytes;        ///< at least one
   std::uint16_t flow = 0;  ///< picks one of several ways; messages of a queue must have the same
   bool pieces = false;     ///< something waits for parts of it
   MessageClient* client = nullptr;
@@ -63,8 +63,8 @@ class Nic final : public net::Endpoint, public MoveClient, public sim::Handler {
     sim::Bytes burst;  ///< 0 means packet by packet
   };
   /// `memory` is that of its GPU. Everything passed must outlive it.
-  Nic(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Fabric& fabric, MoveTable& moves,
-      Table& table, SignalTable& signals);
+  Nic(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Fabric& fabric,
+      MoveTable& moves, Table& table, SignalTable& signals);
   ~Nic();
 
   QueueId take_queue();

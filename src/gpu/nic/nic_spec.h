@@ -1,5 +1,5 @@
-// What a GPU's way to other nodes is made of, as a user writes it down: its NIC, and the proxy on the host that
-// drives it.
+// What a GPU's way to other nodes is made of, as a user writes it down: its NIC, and the proxy on the host
+// that drives it.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The proxy of a rank: a thread of the host that does one thing after the other. Its turn is reserved when what
-// it has to do is there.
+// The proxy of a rank: a thread of the host that does one thing after the other. Its turn is reserved when
+// what it has to do is there.
 #pragma once
 
 #include "gpu/nic/nic_spec.h"

@@ -24,8 +24,7 @@ sim::Result<Blueprint> draw_scale_out(const ScaleOutSpec& spec, const NicPorts& 
   const auto first_leaf = static_cast<int>(all_nics);
   const int first_spine = first_leaf + static_cast<int>(leaves);
   Blueprint b = chips(first_leaf, static_cast<int>(leaves) + spines);
-  const LinkKind kind =
-      spec.kind == ScaleOutKind::kInfiniBand ? LinkKind::kInfiniBand : LinkKind::kEthernet;
+  const LinkKind kind = spec.kind == ScaleOutKind::kInfiniBand ? LinkKind::kInfiniBand : LinkKind::kEthernet;
   const LinkType port{.kind = kind,
                       .rate = ports.rate,
                       .latency = spec.link.latency,

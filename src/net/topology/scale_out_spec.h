@@ -17,10 +17,12 @@ inline constexpr int kMostMachineNodes = 4096;
 enum class ScaleOutKind { kInfiniBand, kRoce };
 
 inline constexpr std::array kScaleOutKindNames = {
-    sim::Named{ScaleOutKind::kInfiniBand, "infiniband", "lossless: a packet leaves when the far buffer has "
-                                                        "room (credits)"},
-    sim::Named{ScaleOutKind::kRoce, "roce", "Ethernet without loss: as infiniband, for priority flow control "
-                                            "is taken to hold packets back as credits do; no rate control"},
+    sim::Named{ScaleOutKind::kInfiniBand, "infiniband",
+               "lossless: a packet leaves when the far buffer has "
+               "room (credits)"},
+    sim::Named{ScaleOutKind::kRoce, "roce",
+               "Ethernet without loss: as infiniband, for priority flow control "
+               "is taken to hold packets back as credits do; no rate control"},
 };
 constexpr std::span<const sim::Named<ScaleOutKind>> names_of(ScaleOutKind) {
   return kScaleOutKindNames;

@@ -306,7 +306,8 @@ sim::Status check_values(const CollectiveJob& job, sim::Bytes scratch) {
 
 sim::Status check_program(const CollectiveJob& job, const coll::Program& program, const sim::GoOn& go_on) {
   const gpu::GpuSpec& gpu = job.system->machine.gpu;
-  if (const sim::Bytes need = memory_of(program, job.system->machine.nodes > 1, go_on) * job.concurrent; need > gpu.hbm.capacity) {
+  if (const sim::Bytes need = memory_of(program, job.system->machine.nodes > 1, go_on) * job.concurrent;
+      need > gpu.hbm.capacity) {
     return sim::fail(fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                                  sim::name_of(job.collective), job.bytes.count(), gib(need),
                                  gib(gpu.hbm.capacity)));
@@ -354,9 +355,10 @@ sim::Status check_nodes(const CollectiveJob& job) {
                                  job.algorithm->name, fmt::join(others, ", ")));
   }
   if (job.engine != coll::Engine::kSm) {
-    return sim::fail(fmt::format("engine {} does not go over nodes yet; on a machine of several nodes there is "
-                                 "sm",
-                                 sim::name_of(job.engine)));
+    return sim::fail(
+        fmt::format("engine {} does not go over nodes yet; on a machine of several nodes there is "
+                    "sm",
+                    sim::name_of(job.engine)));
   }
   if (job.fault) return sim::fail("--fail: not on a machine of several nodes yet");
   return {};
