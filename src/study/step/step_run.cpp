@@ -148,6 +148,8 @@ bool may_fold(const StepJob& job, const work::Graph& graph, std::int64_t packet_
 }
 
 sim::Status check_options(const StepJob& job) {
+  if (job.fold == Fold::kOn && job.system->machine.nodes > 1)
+    return sim::fail("--fold: GPUs of several nodes do not stand for each other");
   const int sms = job.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
     return sim::fail(
