@@ -65,9 +65,9 @@ sim::Status check_study(const config::StudyFile& study) {
                              const std::vector<study::Method>& methods) -> sim::Status {
     const auto system = load_one_system(name, {});
     if (!system) return sim::fail_as(system);
-    if (gpus > (*system)->machine.gpus)
+    if (gpus > (*system)->machine.all_gpus())
       return sim::fail(
-          fmt::format("{}: {} has {} GPUs, not {}", study.name, name, (*system)->machine.gpus, gpus));
+          fmt::format("{}: {} has {} GPUs, not {}", study.name, name, (*system)->machine.all_gpus(), gpus));
     return check_methods(**system, methods, study.what_if_inc);
   };
   for (const config::StudyCase& c : study.cases) {

@@ -83,7 +83,10 @@ void PageWriter::add(const gpu::GpuSpec& gpu) {
 }
 
 void PageWriter::add(std::string label, std::int64_t bytes, const study::FabricUse& use) {
-  if (wanted() && !use.links.empty()) machines_.push_back({std::move(label), bytes, use});
+  if (!wanted() || use.links.empty()) return;
+  if (use.nodes_of_machine > 1)
+    label += fmt::format(" on {} nodes (each GPU's NIC is drawn as a switch)", use.nodes_of_machine);
+  machines_.push_back({std::move(label), bytes, use});
 }
 
 std::optional<sim::TraceSpec> PageWriter::recording(std::size_t runs) const {

@@ -14,8 +14,10 @@ sim::Bandwidth port_rate(const GpuSpec& spec) {
 }  // namespace
 
 Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric, MoveTable& moves,
-         SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units)
+         SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units,
+         net::NodeId first)
     : id_(id),
+      first_(first),
       spec_(spec),
       events_(events),
       fabric_(fabric),
@@ -26,7 +28,7 @@ Gpu::Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabr
       priority_(options.collective_priority) {
   if (units != nullptr)
     switch_port_ = std::make_unique<SwitchPort>(id, spec, events, fabric, core_.memory(), *units, payloads);
-  core_.memory().set_port(fabric.attach(id, *this));
+  core_.memory().set_port(fabric.attach(id - first, *this));
 }
 
 CopyPipeline& Gpu::take_workgroup(sim::Bytes window, sim::Bytes burst, int network) {
@@ -74,6 +76,7 @@ CopyPipeline& Gpu::add_mover(CopyPipeline::Setup setup, int network) {
   auto place = std::find(pipelines_.begin(), pipelines_.end(), nullptr);
   if (place == pipelines_.end()) place = pipelines_.insert(place, nullptr);
   setup.gpu = id_;
+  setup.first = first_;
   setup.sender = net::Fabric::through(network, static_cast<std::uint32_t>(place - pipelines_.begin()));
   *place = std::make_unique<CopyPipeline>(setup, events_, core_.memory(), fabric_, moves_, payloads_);
   return **place;
@@ -102,8 +105,8 @@ void Gpu::signal(SignalId signal, net::NodeId to, std::uint32_t sender) {
   packet.arrives = events_.now();
   packet.set_flow(signal);
   packet.set_payload(net::kFlagBytes);
-  packet.set_source(id_);
-  packet.set_destination(to);
+  packet.set_source(id_ - first_);
+  packet.set_destination(to - first_);
   packet.set_spread(signals_[signal].number);
   fabric_.send(packet, sender);
 }

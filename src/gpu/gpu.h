@@ -19,7 +19,8 @@ namespace infold::gpu {
 class alignas(64) Gpu final : public net::Endpoint {
  public:
   Gpu(net::NodeId id, const GpuSpec& spec, sim::EventQueue& events, net::Fabric& fabric, MoveTable& moves,
-      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units);
+      SignalTable& signals, net::Payloads* payloads, const CoreOptions& options, inc::SwitchUnits* units,
+      net::NodeId first = 0);
 
   /// The data path of a communication workgroup, which the dispatcher has given an SM. `network`: the one
   /// that it sends through, where there are several.
@@ -72,6 +73,7 @@ class alignas(64) Gpu final : public net::Endpoint {
 
   // What every packet touches is one cache line.
   net::NodeId id_;
+  net::NodeId first_;  // the GPU that the fabric, which is that of a node, calls 0
   const GpuSpec& spec_;
   sim::EventQueue& events_;
   net::Fabric& fabric_;

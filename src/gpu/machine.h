@@ -7,6 +7,8 @@
 
 #include "gpu/gpu.h"
 #include "gpu/machine_plan.h"
+#include "gpu/nic/nic.h"
+#include "gpu/nic/proxy.h"
 #include "inc/switch_units.h"
 #include "net/fabric.h"
 #include "net/topology/fabric_map.h"
@@ -37,6 +39,9 @@ class Machine {
   Gpu& gpu(int id) { return *gpus_[static_cast<std::size_t>(id)]; }
   const Gpu& gpu(int id) const { return *gpus_[static_cast<std::size_t>(id)]; }
   int gpus() const { return static_cast<int>(gpus_.size()); }
+  /// Requires: there are several nodes.
+  Nic& nic(int gpu) { return *nics_[static_cast<std::size_t>(gpu)]; }
+  Proxy& proxy(int gpu) { return proxies_[static_cast<std::size_t>(gpu)]; }
   SignalTable& signals() { return signals_; }
   const MachinePlan& plan() const { return plan_; }
   const MachineSpec& spec() const { return plan_.spec(); }
@@ -46,7 +51,7 @@ class Machine {
   /// Whether nothing is in flight anywhere: no packet, credit or move.
   bool quiet() const {
     return network_->quiet() && (units_ == nullptr || units_->drained()) && moves_.active() == 0 &&
-           payloads_.taken() == 0 && events_.empty();
+           payloads_.taken() == 0 && messages_.used() == 0 && events_.empty();
   }
 
  private:
@@ -55,11 +60,16 @@ class Machine {
   sim::EventQueue events_;
   net::Payloads payloads_;
   MoveTable moves_;
+  Nic::Table messages_;
   SignalTable signals_{events_};
   net::FabricMap map_;
   std::unique_ptr<net::Fabric> network_;
   std::unique_ptr<inc::SwitchUnits> units_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
+  std::vector<std::unique_ptr<Nic>> nics_;  // by GPU; none if there is one node
+  std::vector<Proxy> proxies_;              // likewise
+
+  void build_nodes(const std::vector<net::Fabric*>& fabrics, net::Fabric& scale_out);
 };
 
 }  // namespace infold::gpu

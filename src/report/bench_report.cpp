@@ -79,7 +79,9 @@ std::string at_once_text(const study::CollectiveResult& r) {
 
 /// Systems of different sizes, each used as a whole: no single number describes all of them.
 std::string same_gpus(const BenchReport& report) {
-  return !report.mixed ? fmt::format("{} GPUs of ", report.gpus) : "all GPUs of ";
+  if (report.mixed) return "all GPUs of ";
+  if (report.nodes > 1) return fmt::format("{} GPUs in {} nodes of ", report.gpus, report.nodes);
+  return fmt::format("{} GPUs of ", report.gpus);
 }
 
 }  // namespace
@@ -222,6 +224,7 @@ std::string bench_json(const BenchReport& report) {
                {"op", report.op},
                {"results", results},
                {"sim", sim}};
+  if (report.nodes > 1) json["nodes"] = report.nodes;
   if (report.auto_loss)
     json["auto_loss"] = {{"share", rounded(report.auto_loss->share)},
                          {"bytes", report.auto_loss->bytes.count()}};

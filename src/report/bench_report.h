@@ -29,6 +29,7 @@ struct BenchReport {
   std::string collective;
   std::string system;  ///< one system, or several separated by commas
   int gpus = 0;        ///< GPUs of the first system
+  int nodes = 1;       ///< nodes that these are in
   bool mixed = false;  ///< the systems are of different sizes, each used whole
   std::string dtype;
   std::string op;

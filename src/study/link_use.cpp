@@ -8,7 +8,10 @@
 namespace infold::study {
 
 FabricUse use_of_links(const gpu::Machine& machine, sim::Time over, int simulated, int gpus) {
-  FabricUse use{.gpus = machine.gpus(), .nodes = machine.blueprint().nodes(), .links = {}};
+  FabricUse use{.gpus = machine.gpus(),
+                .nodes = machine.blueprint().nodes(),
+                .links = {},
+                .nodes_of_machine = machine.plan().nodes()};
   std::map<std::pair<net::NodeId, net::NodeId>, std::size_t> known;
   const net::FabricMap& map = machine.map();
   for (net::LinkId link = 0; link < map.links(); ++link) {

@@ -21,6 +21,7 @@ struct FabricUse {
   int gpus = 0;  ///< chips 0 to gpus - 1; the others are switches
   int nodes = 0;
   std::vector<LinkUse> links;  ///< ordered by the first cable of each pair
+  int nodes_of_machine = 1;    ///< with several, the NICs are among the chips
 };
 
 /// Computes the use over this time from the start on. Requires: over > 0. Where only the first `simulated` of

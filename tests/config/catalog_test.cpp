@@ -26,7 +26,8 @@ TEST(Presets, EverySystemLoadsAndSaysWhereItsNumbersComeFrom) {
   const auto systems = list_systems();
   EXPECT_EQ(systems.size(), preset_names(FileKind::kSystem).size());
   for (const char* name : {"r9nano-pcie-2", "r9nano-pcie-4", "dgx1-v100", "dgx2", "dgx-a100", "hgx-h100",
-                           "hgx-h200", "hgx-b200", "gb200-nvl72", "mi300x-8", "klenk-16", "klenk-128"}) {
+                           "hgx-h200", "hgx-b200", "gb200-nvl72", "mi300x-8", "klenk-16", "klenk-128",
+                           "dgx-a100-superpod", "dgx-h100-superpod", "leaf-spine"}) {
     EXPECT_THAT(systems, Contains(Field(&PresetInfo::name, name)));
   }
   for (const PresetInfo& info : systems) {

@@ -33,6 +33,8 @@ const commands = [
     .map((system) => ({system, on: "fabric.", words: `bench all_reduce ${small} --system ${system}`})),
   ...["topology=ring --set fabric.links_per_neighbour=2", "topology=torus --set fabric.dims=4,4"]
     .map((words) => ({system: "klenk-16", on: "fabric.", words: `bench all_reduce ${small} --system klenk-16 --set fabric.${words}`})),
+  ...["nic.", "host.", "scale_out."].flatMap((on) => ["ring --proto simple", "direct", "tree --proto ll"]
+    .map((algo) => ({system: "dgx-h100-superpod", on, words: `bench all_reduce -b 16K -e 16K --system dgx-h100-superpod --nodes 3 --set gpus=2 --algo ${algo}`}))),
   {system: "klenk-128", on: "inc.", words: `bench all_reduce ${small} --system klenk-128 --algo inc-push`},
   ...["gemm -m 256 -n 256 -k 128", "gemm -m 256 -n 256 -k 128 -d tf32", "conv --batch 2 --height 14 --width 14",
     "conv --batch 2 --height 14 --width 14 --pass filter", "copy --size 1M", "copy --size 1M --engine dma",

@@ -79,6 +79,7 @@ const sound = log("sound.txt", 1e-5);
 const loss = log("loss.txt", 1);
 const sweep = file("sweep.yaml", "kind: sweep\nsummary: s\ncommand: bench all_reduce -b 4K -g 2\naxes: [{--algo: [ring, tree]}]\n");
 const study = file("study.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, nvls]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
+const pod = file("pod.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring]\ncases: [{system: hgx-h100, model: lenet, batch: 8, heavy: true}]\n");
 const hopes = file("hopes.yaml", "kind: study\nname: s\nsummary: s\nmethods: [ring, inc-push]\ncases: [{system: hgx-h100, gpus: 2, model: lenet, batch: 8, heavy: true}]\n");
 const figures = file("figures.yaml", `kind: validation
 rows:
@@ -115,6 +116,7 @@ const kernelOptions = (kernel, own) => ({
   "--what-if": {base: `${own} ${small} ${inNetwork}`, with: "--what-if inc", refusedIn: own, refused: "--what-if inc"},
   "--sms-taken": {base: own, with: "--sms-taken 100", refusedToo: `--sms-taken 100 ${small}`},
   "--sms-reserved": {base: own, with: "--sms-reserved 107"},
+  "--nodes": {base: `${own} ${small}`, with: "--nodes 2", refusedIn: own, refused: "--nodes 2"},
   "--set": {base: own, with: "--set gpu.launch_gap=9us", refusedToo: "--set fabric.link.latency=1us"},
 });
 const output = (own) => ({
@@ -135,6 +137,7 @@ const stepOptions = (command, several) => {
     "--accumulate": {base, with: "--accumulate 2"},
     "--seq": {base: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 32${several ? " --algo ring" : ""}`, against: `${command} --model gpt2-small --batch 1 --gpus 2 --json --no-timing --seq 16${several ? " --algo ring" : ""}`, with: "", refusedIn: base, refused: "--seq 16"},
     "-g,--gpus,--ngpus": {base, against: base.replace("--gpus 2", "--gpus 4"), with: ""},
+    "--nodes": {base: `${command} --model lenet --batch 8 --json --no-timing${several ? " --algo ring" : ""}`, with: "--nodes 2", refusedToo: "--nodes 0"},
     "-d,--dtype": {base, with: "-d fp32"},
     "--fusion": {base, with: "--fusion fused"},
     "--optimizer": {base, with: "--optimizer adam"},
@@ -219,6 +222,7 @@ const table = {
     "-f,--stepfactor": {base: `${B} -e 2M`, with: "-f 64", refusedIn: B, refused: "-f 2"},
     "-i,--stepbytes": {base: `${B} -e 48K -i 32K`, against: `${B} -e 48K`, with: "-i 16K", refusedIn: B, refused: "-i 1K", useless: [`${B} -e 32K -f 2 -i 1K`]},
     "-g,--gpus,--ngpus": {base: "bench all_reduce -b 16K --json --no-timing", with: "-g 4"},
+    "--nodes": {base: "bench all_reduce -b 16K --json --no-timing", with: "--nodes 2", refusedToo: "--nodes 2 --algo nvls"},
     "-d,--datatype": {base: "bench all_reduce -b 16K -g 4 --json --no-timing", with: "-d fp16", refusedIn: "bench barrier -g 4", refused: "-d fp16"},
     "-o,--op": {base: "bench all_reduce -b 16K -g 4 --no-timing", with: "-o max", refusedIn: "bench all_gather -b 4K -g 4", refused: "-o max"},
     "-r,--root": {base: "bench broadcast -b 16K -g 4 --system dgx1-v100 --algo tree --trace ROOT --no-timing --json", with: "-r 3", refusedIn: B, refused: "-r 1", file: true},
@@ -279,6 +283,7 @@ const table = {
   "study": {
     "study": {base: `study ${study} --json --no-timing`, against: `study ${hopes} --what-if inc --json --no-timing`, with: ""},
     "--threads": {base: `study ${study} --json --no-timing`, same: "--threads 1", why: "how many run at once changes no result"},
+    "--nodes": {base: `study ${pod} --json --no-timing`, with: "--nodes 2"},
     "--set": {base: `study ${study} --json --no-timing`, with: "--set fabric.link.latency=5us"},
     "--what-if": {base: `study ${hopes} --json --no-timing`, with: "--what-if inc"},
     "--json-file": {base: `study ${study} --no-timing`, writes: "j.json"},
@@ -296,6 +301,7 @@ const table = {
     ...Object.fromEntries([["--system", "hgx-h100"], ["-g,--gpus,--ngpus", "4"], ["--algo", "tree"], ["--proto", "simple"], ["-d,--datatype", "bf16"], ["--hidden", "4"],
       ["--batch", "3"], ["--steps", "4"], ["--rate", "0.1"], ["--seed", "5"], ["--set", "fabric.link.latency=2us"]]
       .map(([name, value]) => [name, {base: `learn ${name === "-g,--gpus,--ngpus" ? "" : "-g 2"} ${name === "--steps" ? "" : "--steps 3"} --json`, with: `${name.split(",").at(-1)} ${value}`}])),
+    "--nodes": {base: "learn --steps 3 --json", with: "--nodes 2"},
     "--what-if": {base: `learn -g 2 --steps 3 --json ${inNetwork}`, with: "--what-if inc"},
     "--json": {base: "learn -g 2 --steps 3", with: "--json"},
   },
@@ -319,6 +325,7 @@ const table = {
     "--program": {base: "program show", with: `--program ${tree}`, against: `program show --proto ll --size 8K`, useless: ["all_gather", "--algo ring", "--engine sm", "--system dgx2", "-g 4", "-r 0", "--set coll.channels=2"].map((more) => `program show ${more.startsWith("-") ? "" : more} --program ${tree} ${more.startsWith("-") ? more : ""}`)},
     "--size": {base: "program show -g 4", with: "--size 4K"},
     "-g,--gpus,--ngpus": {base: "program show --size 4K", with: "-g 3"},
+    "--nodes": {base: "program show --size 4K", with: "--nodes 2"},
     "-r,--root": {base: "program show broadcast -g 4 --size 4K", with: "-r 2", refusedIn: "program show -g 4 --size 4K", refused: "-r 2"},
     "--json": {base: "program show -g 2 --size 4K", with: "--json"},
   },
@@ -349,6 +356,7 @@ const table = {
   "describe": {
     "kind": {base: "describe system dgx2", against: "describe component link", with: ""},
     "name": {base: "describe system dgx2", against: "describe system dgx-a100", with: ""},
+    "--nodes": {base: "describe system hgx-h100", with: "--nodes 2", refusedIn: "describe component link", refused: "--nodes 2"},
     "--json": {base: "describe gpu h100", with: "--json", refusedToo: "--json --yaml"},
     "--yaml": {base: "describe gpu h100", with: "--yaml", refusedIn: "describe component link", refused: "--yaml"},
   },

@@ -101,10 +101,12 @@ class BenchCommand {
     report_.dtype = sim::name_of(job_.each.type);
     report_.op = coll::reduces(job_.each.collective) ? args_.op : "none";
     report_.gpus = job_.gpus_of(*systems_.front());
+    report_.nodes = systems_.front()->plan().blueprint().node_of(report_.gpus - 1) + 1;
     report_.residency = args_.residency || !args_.skew.empty() || !args_.delays.empty();
     for (const auto& s : systems_) {
       report_.system += (report_.system.empty() ? "" : ",") + s->name;
-      report_.mixed = report_.mixed || job_.gpus_of(*s) != report_.gpus;
+      report_.mixed = report_.mixed || job_.gpus_of(*s) != report_.gpus ||
+                      s->machine.nodes != systems_.front()->machine.nodes;
     }
   }
 
@@ -170,9 +172,9 @@ class BenchCommand {
 
   /// Draws the machines under the largest messages, and what was published about them.
   void draw_machines() {
-    const bool whole =
-        std::ranges::all_of(systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.gpus; });
-    if (whole && args_.sets.empty()) page_.add_published(args_.collective);
+    const bool whole = std::ranges::all_of(
+        systems_, [&](const auto& s) { return job_.gpus_of(*s) == s->machine.all_gpus(); });
+    if (whole && args_.sets.empty() && args_.nodes == 0) page_.add_published(args_.collective);
     for (const report::BenchRow& row : report_.rows) {
       if (row.bytes == report_.rows.back().bytes)
         page_.add(fmt::format("{} on {}", row.algo, row.system), row.bytes.count(), row.result.links);
@@ -274,7 +276,7 @@ int bench_command(BenchArguments& args, const CLI::App& command) {
     options->program = std::move(own);
   }
   std::vector<std::string> sets = environment->sets;
-  sets.insert(sets.end(), args.sets.begin(), args.sets.end());
+  std::ranges::copy(with_nodes(args.sets, args.nodes), std::back_inserter(sets));
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   const auto systems = load_systems(args.systems, sets);
   if (!systems) return failure(systems.error());

@@ -38,7 +38,7 @@ sim::Result<study::CollectiveJob> collective_of(const KernelArguments& args, con
   const BenchOptions& options = *understood;
   if (options.algorithms.size() != 1 || options.protocols.size() != 1 || options.engines.size() != 1)
     return sim::fail("--beside: one algorithm, one protocol and one engine");
-  const int gpus = system->machine.gpus;
+  const int gpus = system->machine.all_gpus();
   study::CollectiveJob job{.system = system,
                            .engine = options.engines.front(),
                            .collective = options.collective,
@@ -101,7 +101,7 @@ int run_kernel(const KernelArguments& args) {
   sim::Result<std::vector<study::SystemPtr>> systems;
   sim::Result<gpu::GpuSpec> gpu;
   if (beside) {
-    std::vector<std::string> sets = args.sets;
+    std::vector<std::string> sets = with_nodes(args.sets, args.nodes);
     if (args.coll_channels > 0) sets.push_back(fmt::format("coll.channels={}", args.coll_channels));
     systems = load_systems(args.system.empty() ? "dgx-a100" : args.system, sets);
     if (!systems) return failure(systems.error());

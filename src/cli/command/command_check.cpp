@@ -126,8 +126,8 @@ int check_files(const std::vector<std::string>& files) {
     }
     const config::AnySpec& spec = std::get<config::AnySpec>(*loaded);
     if (const auto* system = std::get_if<study::SystemSpec>(&spec)) {
-      print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", shown, system->name, system->machine.gpus,
-                        system->machine.gpu.name));
+      print(fmt::format("{}: system {}, {} GPUs of {}: valid\n", shown, system->name,
+                        system->machine.all_gpus(), system->machine.gpu.name));
     } else if (const auto* model = std::get_if<train::Model>(&spec)) {
       const train::Graph graph = *train::build_graph(*model);
       print(fmt::format("{}: model {}, {} layers, {} parameters: valid\n", shown, model->name,

@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 4> kKinds = {"system", "gpu", "model", "c
 struct DescribeArguments {
   std::string kind;
   std::string name;
+  int nodes = 0;
   bool json = false;
   bool yaml = false;
 };
@@ -50,7 +51,7 @@ int show(const DescribeArguments& args, const report::Description& d, const std:
 
 int describe_system(const DescribeArguments& args) {
   study::PreparingCheck validate([] { return !interrupted(); });
-  const auto loaded = formats::load_system(args.name, {}, std::ref(validate));
+  const auto loaded = formats::load_system(args.name, with_nodes({}, args.nodes), std::ref(validate));
   if (interrupted()) return kInterrupted;
   if (!loaded) return failure(loaded.error());
   const study::SystemSpec& s = *loaded;
@@ -108,6 +109,7 @@ int describe_component(const DescribeArguments& args) {
 }
 
 int describe(const DescribeArguments& args) {
+  if (args.nodes > 0 && args.kind != "system") return bad_input("--nodes has no effect but on a system");
   if (args.yaml && args.json) return bad_input("--yaml and --json exclude each other");
   if (args.kind == "system") return describe_system(args);
   if (args.kind == "gpu") return describe_gpu(args);
@@ -126,6 +128,7 @@ void add_describe(CLI::App& app, int& exit) {
       app.add_subcommand("describe", "parameters of a system, a gpu or a component; layers of a model");
   command->add_option("kind", args->kind, "system, gpu, model or component")->required();
   command->add_option("name", args->name, "a preset, a file, or a component's name")->required();
+  add_nodes_argument(*command, args->nodes);
   command->add_flag("--json", args->json, "print JSON");
   command->add_flag("--yaml", args->yaml, "print the whole system, GPU or model as YAML that can be edited");
   command->footer(

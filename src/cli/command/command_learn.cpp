@@ -34,6 +34,7 @@ struct LearnArguments {
   float rate = 0.2F;
   std::uint64_t seed = 1;
   std::vector<std::string> sets;
+  int nodes = 0;
   WhatIf what_if;
   bool json = false;
 };
@@ -77,10 +78,10 @@ int learn_command(const LearnArguments& args) {
     if (!method) return failure(method.error());
     methods.push_back(*method);
   }
-  const auto system = load_one_system(args.system, args.sets);
+  const auto system = load_one_system(args.system, with_nodes(args.sets, args.nodes));
   if (!system) return failure(system.error());
   job.system = *system;
-  const int there = job.system->machine.gpus;
+  const int there = job.system->machine.all_gpus();
   if (args.gpus > there)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, job.system->name, there));
   job.gpus = args.gpus > 0 ? args.gpus : there;
@@ -150,6 +151,7 @@ void add_learn(CLI::App& app, int& exit) {
   command->add_option("--seed", args->seed, "seed of data and first weights")
       ->capture_default_str()
       ->check(valid_seed);
+  add_nodes_argument(*command, args->nodes);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
       ->allow_extra_args(false);
   add_what_if_argument(*command, args->what_if);

@@ -57,15 +57,15 @@ int show(const ProgramArguments& args, const CLI::App& command) {
   const auto understood = understand(words);
   if (!understood) return failure(understood.error());
   const BenchOptions& options = *understood;
-  const auto systems = load_systems(words.systems, words.sets);
+  const auto systems = load_systems(words.systems, with_nodes(words.sets, words.nodes));
   if (!systems) return failure(systems.error());
   if (systems->size() > 1 || options.algorithms.size() > 1 || options.engines.size() > 1 ||
       options.protocols.size() > 1 || !options.protocols.front())
     return bad_input("a program is of one algorithm, protocol and engine on one system");
   const study::SystemSpec& system = *systems->front();
-  const int gpus = words.gpus > 0 ? words.gpus : system.machine.gpus;
-  if (gpus > system.machine.gpus)
-    return bad_input(fmt::format("-g: {} has {} GPUs, not {}", system.name, system.machine.gpus, gpus));
+  const int gpus = words.gpus > 0 ? words.gpus : system.machine.all_gpus();
+  if (gpus > system.machine.all_gpus())
+    return bad_input(fmt::format("-g: {} has {} GPUs, not {}", system.name, system.machine.all_gpus(), gpus));
   const sim::GoOn go_on = [] { return !interrupted(); };
   study::CollectiveJob job;
   job.system = systems->front();
@@ -111,6 +111,7 @@ void add_program(CLI::App& app, int& exit, Effects& effects) {
   c->add_option("-g,--gpus,--ngpus", b.gpus,
                 "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
+  add_nodes_argument(*c, b.nodes);
   c->add_option("-r,--root", b.root, "root of a broadcast or reduce")
       ->capture_default_str()
       ->check(CLI::Range(0, 1023));

@@ -33,6 +33,7 @@ struct StudyArguments {
   std::string json_file;
   bool no_timing = false;
   std::vector<std::string> sets;
+  int nodes = 0;
   WhatIf what_if;
   PageArguments page;
 };
@@ -45,10 +46,10 @@ struct Loaded {
 
 sim::Result<study::SystemPtr> load_one(const std::string& name, const StudyArguments& args, int gpus,
                                        Loaded& loaded) {
-  auto systems = load_systems(name, args.sets);
+  auto systems = load_systems(name, with_nodes(args.sets, args.nodes));
   if (!systems) return sim::fail_as(std::move(systems));
   study::SystemPtr system = std::move(systems->front());
-  if (gpus > system->machine.gpus || system->machine.gpus < 2)
+  if (gpus > system->machine.all_gpus() || system->machine.all_gpus() < 2)
     return sim::fail(fmt::format("{}: {} GPUs of {} cannot be had", args.study, gpus, system->name));
   loaded.systems.push_back(system);
   return system;
@@ -66,7 +67,7 @@ sim::Status add_case(const config::StudyCase& c, const StudyArguments& args, Loa
   loaded.graphs.push_back(std::move(*graph));
   study::OverlapCase one;
   one.step.system = system;
-  one.step.gpus = c.gpus > 0 ? c.gpus : system->machine.gpus;
+  one.step.gpus = c.gpus > 0 ? c.gpus : system->machine.all_gpus();
   one.step.graph = &loaded.graphs.back();
   one.step.recipe = c.recipe;
   auto layout = train::fill(c.layout, one.step.gpus);
@@ -90,8 +91,10 @@ sim::Status add_window(const config::StudyWindow& w, const StudyArguments& args,
                        study::OverlapJob& job) {
   const auto system = load_one(w.system, args, w.gpus, loaded);
   if (!system) return sim::fail_as(system);
-  study::SizeWindow window{
-      .system = *system, .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.gpus, .methods = {}, .sizes = {}};
+  study::SizeWindow window{.system = *system,
+                           .gpus = w.gpus > 0 ? w.gpus : (*system)->machine.all_gpus(),
+                           .methods = {},
+                           .sizes = {}};
   for (sim::Bytes n = w.from; n <= w.to; n = n * w.factor) window.sizes.push_back(n);
   window.simulate_to = w.simulate_to;
   job.windows.push_back(std::move(window));
@@ -160,6 +163,7 @@ void add_study(CLI::App& app, const std::string& typed, int& exit) {
   command->add_option("study", args->study, "its name or file")->capture_default_str();
   command->add_option("--threads", args->threads, "simulations at the same time (default: as many as cores)")
       ->check(CLI::Range(1, 1024));
+  add_nodes_argument(*command, args->nodes);
   command->add_option("--set", args->sets, "change a parameter of all systems: path=value; may be repeated")
       ->allow_extra_args(false);
   add_what_if_argument(*command, args->what_if);

@@ -184,6 +184,7 @@ void add_bench_arguments(CLI::App& c, BenchArguments& a) {
   c.add_option("-i,--stepbytes", a.increment, "or add this many bytes")->capture_default_str();
   c.add_option("-g,--gpus,--ngpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
+  add_nodes_argument(c, a.nodes);
   c.add_option("-d,--datatype", a.dtype, "fp32, fp16, bf16 or int32")->capture_default_str();
   c.add_option("-o,--op", a.op, "sum, prod, min, max or avg")->capture_default_str();
   c.add_option("-r,--root", a.root, "root of a broadcast or reduce")

@@ -12,9 +12,9 @@ namespace infold::cli {
 
 void add_kernel_effects(CLI::App& c, const KernelArguments& a, Effects& effects) {
   const auto beside = [&a] { return !a.beside.empty(); };
-  constexpr std::array kOfTheCollective = {"--beside-size",   "--algo",    "--proto",
-                                           "--beside-engine", "--burst",   "--coll-channels",
-                                           "--priority",      "--without", "--what-if"};
+  constexpr std::array kOfTheCollective = {
+      "--beside-size",   "--algo",     "--proto",   "--beside-engine", "--burst",
+      "--coll-channels", "--priority", "--without", "--what-if",       "--nodes"};
   for (const char* name : kOfTheCollective)
     effects.only(c.get_option(name), beside, "without --beside: no collective runs beside the kernel");
   effects.only(

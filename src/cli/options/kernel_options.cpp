@@ -167,6 +167,7 @@ void add_kernel_arguments(CLI::App& c, const std::string& kernel, KernelArgument
       ->check(CLI::Range(0, 4096));
   c.add_option("--sms-reserved", a.sms_reserved, "SMs that the kernel must leave to collectives")
       ->check(CLI::Range(0, 4096));
+  add_nodes_argument(c, a.nodes);
   c.add_option("--set", a.sets,
                "change a parameter, e.g. --set gpu.hbm.bandwidth=3TB/s (see 'infold describe')")
       ->allow_extra_args(false);

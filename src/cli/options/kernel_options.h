@@ -46,6 +46,7 @@ struct KernelArguments {
   std::string protocol = "auto";
   std::string burst = "auto";
   int coll_channels = 0;  ///< 0 means as many as the system has
+  int nodes = 0;          ///< 0 means as many as the system has
   int priority = 0;
   std::string without;
   WhatIf what_if;

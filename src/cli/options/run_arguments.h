@@ -15,6 +15,7 @@ struct RunArguments {
   bool json = false;
   bool no_timing = false;
   std::vector<std::string> sets;
+  int nodes = 0;  ///< 0 means as many as the system has
   EnvironmentArguments env;
   bool algorithm_typed = false;  ///< whether --algo was given
   bool protocol_typed = false;   ///< whether --proto was given

@@ -2,6 +2,7 @@
 #include "cli/options/systems.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cstdint>
@@ -18,6 +19,19 @@
 #include "study/check.h"
 
 namespace infold::cli {
+
+void add_nodes_argument(CLI::App& command, int& nodes) {
+  command
+      .add_option(
+          "--nodes", nodes,
+          "so many nodes, each as the system says (default: the system's); -g counts GPUs over all nodes")
+      ->check(CLI::Range(1, net::kMostMachineNodes));
+}
+
+std::vector<std::string> with_nodes(std::vector<std::string> sets, int nodes) {
+  if (nodes > 0) sets.insert(sets.begin(), fmt::format("nodes={}", nodes));
+  return sets;
+}
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;

@@ -9,6 +9,10 @@
 #include "sim/units.h"
 #include "study/prepared_system.h"
 
+namespace CLI {
+class App;
+}
+
 namespace infold::cli {
 
 /// Loads each of a comma-separated list of systems, applies `--set` to it, and prepares it.
@@ -22,6 +26,11 @@ sim::Result<gpu::GpuSpec> load_gpu(const std::string& name, const std::vector<st
 
 /// The same for the GPU of a system.
 sim::Result<gpu::GpuSpec> load_gpu_of(const std::string& system, const std::vector<std::string>& sets);
+
+/// The option --nodes, and what `--set` changes with it. (Paths below `nic`, `host` and `scale_out` exist
+/// where there are several nodes, so that comes first.)
+void add_nodes_argument(CLI::App& command, int& nodes);
+std::vector<std::string> with_nodes(std::vector<std::string> sets, int nodes);
 
 /// Splits "a,b,c" into its parts.
 std::vector<std::string> split(const std::string& list);

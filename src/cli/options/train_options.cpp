@@ -282,6 +282,7 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
       ->capture_default_str();
   c.add_option("--seq", a.sequence, "tokens of a sequence (the model's usual number if not given)")
       ->check(CLI::Range(1, train::kLargestSide));
+  add_nodes_argument(c, a.nodes);
   c.add_option("-g,--gpus,--ngpus", a.gpus, "use this many GPUs, the first ones of the system (default: all)")
       ->check(CLI::Range(1, net::kMostGpus));
   c.add_option("-d,--dtype", a.dtype, "fp32, tf32, mixed, bf16 or fp8")->capture_default_str();
@@ -324,12 +325,12 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& typed)
   if (auto e = pick_sync(args, job.sync); !e) return sim::fail_as(std::move(e));
   if (auto e = pick_sharing(args, job.core); !e) return sim::fail_as(std::move(e));
   std::vector<std::string> sets = environment->sets;
-  sets.insert(sets.end(), args.sets.begin(), args.sets.end());
+  std::ranges::copy(with_nodes(args.sets, args.nodes), std::back_inserter(sets));
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   auto system = load_one_system(args.system, sets);
   if (!system) return sim::fail_as(std::move(system));
   setup->system = std::move(*system);
-  const int gpus = setup->system->machine.gpus;
+  const int gpus = setup->system->machine.all_gpus();
   if (args.gpus > gpus)
     return sim::fail(fmt::format("--gpus {}: {} has {}", args.gpus, setup->system->name, gpus));
   int ranks = 0;

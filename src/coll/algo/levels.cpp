@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "coll/algo/over_nodes.h"
+
 namespace infold::coll {
 
 namespace {
@@ -14,6 +16,7 @@ namespace {
 std::vector<std::set<int>> neighbours_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   std::vector<std::set<int>> all(static_cast<std::size_t>(blueprint.nodes()));
   for (const net::Cable& c : blueprint.cables) {
+    if (blueprint.role(c.b) == net::NodeRole::kNic) continue;  // each GPU has its own
     all[net::index_of(c.a)].insert(c.b);
     all[net::index_of(c.b)].insert(c.a);
   }
@@ -26,13 +29,14 @@ std::vector<std::set<int>> neighbours_of(const net::Blueprint& blueprint, std::s
 /// other.
 std::vector<std::vector<int>> groups_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   const auto near = neighbours_of(blueprint, gpus);
+  const bool switches = has_switches(blueprint);
   std::vector<std::vector<int>> groups;
   for (int rank = 0; rank < static_cast<int>(gpus.size()); ++rank) {
     const auto belongs = [&](const std::vector<int>& group) {
       return std::ranges::all_of(group, [&](int other) {
         const auto& theirs = near[static_cast<std::size_t>(other)];
-        return blueprint.switches > 0 ? near[static_cast<std::size_t>(rank)] == theirs
-                                      : theirs.contains(gpus[static_cast<std::size_t>(rank)]);
+        return switches ? near[static_cast<std::size_t>(rank)] == theirs
+                        : theirs.contains(gpus[static_cast<std::size_t>(rank)]);
       });
     };
     const auto place = std::ranges::find_if(groups, belongs);
@@ -63,10 +67,22 @@ Levels near_square(int ranks) {
   return levels;
 }
 
+/// Within nodes, and between the ranks that have the same place in each.
+Levels nodes_and_rails(const NodeRanks& nodes, int ranks) {
+  const std::size_t each = nodes.front().size();
+  if (std::ranges::any_of(nodes, [&](const auto& node) { return node.size() != each; }))
+    return in_order({ranks}, ranks);
+  Levels levels;
+  for (const auto& node : nodes) levels.rank_at.insert(levels.rank_at.end(), node.begin(), node.end());
+  levels.sides = {static_cast<int>(each), static_cast<int>(nodes.size())};
+  return levels;
+}
+
 }  // namespace
 
 Levels find_levels(const net::Blueprint& blueprint, std::span<const int> gpus) {
   const int n = static_cast<int>(gpus.size());
+  if (over_nodes(blueprint, gpus)) return nodes_and_rails(ranks_of_nodes(blueprint, gpus), n);
   if (blueprint.dims.size() == 1) return in_order({n}, n);  // a ring has only one side
   if (blueprint.dims.size() > 1) {
     if (n != blueprint.gpus) return near_square(n);

@@ -20,6 +20,7 @@ int links_between(const net::Blueprint& fabric, int a, int b) {
   for (const net::Cable& c : fabric.cables) {
     if ((c.a == from && c.b == to) || (c.a == to && c.b == from)) ++direct;
     if (fabric.is_gpu(c.a) && fabric.is_gpu(c.b)) continue;
+    if ((fabric.role(c.b) == net::NodeRole::kNic) == (fabric.node_of(a) == fabric.node_of(b))) continue;
     if (c.a == from || c.b == from) ++of_a;
     if (c.a == to || c.b == to) ++of_b;
   }

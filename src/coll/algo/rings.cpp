@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "coll/algo/over_nodes.h"
 #include "coll/algo/ring_search.h"
 
 namespace infold::coll {
@@ -33,6 +34,7 @@ Cabling cabling_of(const net::Blueprint& blueprint, std::span<const int> gpus) {
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) rank_of[at(gpus[rank])] = static_cast<int>(rank);
   Cabling cabling{LinkGraph(gpus.size()), LinkGraph(gpus.size())};
   for (const net::Cable& cable : blueprint.cables) {
+    if (!blueprint.is_gpu(cable.a) || !blueprint.is_gpu(cable.b)) continue;  // to the NICs of nodes
     const int a = rank_of[net::index_of(cable.a)];
     const int b = rank_of[net::index_of(cable.b)];
     if (a < 0 || b < 0) continue;
@@ -150,7 +152,8 @@ std::vector<Ring> disjoint_rings(
 }  // namespace
 
 std::vector<Ring> find_rings(const net::Blueprint& blueprint, std::span<const int> gpus) {
-  if (blueprint.switches == 0 && gpus.size() > 1) {
+  if (over_nodes(blueprint, gpus)) return rings_over_nodes(ranks_of_nodes(blueprint, gpus));
+  if (!has_switches(blueprint) && gpus.size() > 1) {
     std::vector<Ring> rings = disjoint_rings(cabling_of(blueprint, gpus));
     if (!rings.empty()) return rings;
   }

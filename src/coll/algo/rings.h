@@ -10,7 +10,7 @@
 namespace infold::coll {
 
 /// A ring visits every rank once; rank ring[i] sends to ring[i + 1], the last one to the first.
-/// Entries are ranks, i.e. indices into the list of GPUs, not GPU numbers; entry 0 is always rank 0.
+/// Entries are ranks, i.e. indices into the list of GPUs, not GPU numbers; entry 0 is rank 0 within a node.
 using Ring = std::vector<int>;
 
 /// The rings over `gpus`, where gpus[r] is the GPU of rank r. Requires: distinct GPUs of the blueprint.
@@ -25,6 +25,8 @@ using Ring = std::vector<int>;
 /// fabrics of usual size that many are found: 7 on a full mesh of 8, 6 on the cube mesh, 4 on a 4x4 torus, 2
 /// on a ring, and for two ranks one for each cable between them. (A full mesh of 4 or 6 has no more than 2
 /// or 4.) The search is bounded to some 30 ms, so among many dozens of GPUs it may find fewer than there are.
+///
+/// Over several nodes rings keep to rails (coll/algo/over_nodes.h), and within a node to the order of ranks.
 ///
 /// If the cables between these GPUs allow no ring at all, there is one in the order of the ranks, some of
 /// whose steps take several hops.

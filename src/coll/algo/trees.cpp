@@ -1,8 +1,11 @@
 // Construction of the two trees.
 #include "coll/algo/trees.h"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
+
+#include "coll/algo/over_nodes.h"
 
 namespace infold::coll {
 
@@ -50,6 +53,48 @@ TwoTrees two_trees(int ranks, int root) {
   const auto turned = [=](int node) { return (node + root) % ranks; };
   return {in_order_tree(ranks, turned),
           in_order_tree(ranks, [=](int node) { return turned(node == 0 ? 0 : 1 + node % (ranks - 1)); })};
+}
+
+Tree tree_over_nodes(const Request& request, int channel, int channels) {
+  const NodeRanks nodes = ranks_of_nodes(*request.fabric, request.gpus);
+  const int rails = static_cast<int>(std::ranges::min(nodes, {}, &std::vector<int>::size).size());
+  // Each rail has both trees if there are channels enough.
+  const bool other = channels >= 2 * rails ? channel / rails % 2 == 1 : channel % 2 == 1;
+  const bool rooted = has_root(request.collective);
+  const int root_node =
+      rooted ? request.fabric->node_of(request.gpus[static_cast<std::size_t>(request.root)]) : 0;
+  std::vector<std::vector<int>> chains;
+  int root_place = 0;
+  for (const auto& ranks : nodes) {
+    std::vector<int> chain = ranks;
+    auto head = chain.begin() + channel % rails;
+    if (rooted &&
+        request.fabric->node_of(request.gpus[static_cast<std::size_t>(ranks.front())]) == root_node) {
+      head = std::ranges::find(chain, request.root);
+      root_place = static_cast<int>(chains.size());
+    }
+    std::ranges::rotate(chain, head);
+    chains.push_back(std::move(chain));
+  }
+  const int count = static_cast<int>(chains.size());
+  const TwoTrees between = rooted ? two_trees(count, root_place) : two_trees(count);
+  const Tree& heads = other ? between.other : between.one;
+  Tree tree(request.gpus.size());
+  for (std::size_t node = 0; node < chains.size(); ++node) {
+    const std::vector<int>& chain = chains[node];
+    const auto head_of = [&](int n) { return chains[static_cast<std::size_t>(n)].front(); };
+    TreeNode& head = tree[static_cast<std::size_t>(chain.front())];
+    head.depth = heads[node].depth;
+    if (!heads[node].root()) head.parent = head_of(heads[node].parent);
+    for (const int child : heads[node].children) head.children.add(head_of(child));
+    for (std::size_t i = 1; i < chain.size(); ++i) {
+      TreeNode& below = tree[static_cast<std::size_t>(chain[i])];
+      below.parent = chain[i - 1];
+      below.depth = head.depth + static_cast<int>(i);
+      tree[static_cast<std::size_t>(chain[i - 1])].children.add(chain[i]);
+    }
+  }
+  return tree;
 }
 
 int tree_channels(const Request& request) {

@@ -32,6 +32,10 @@ TwoTrees two_trees(int ranks);
 /// Both trees have the same root.
 TwoTrees two_trees(int ranks, int root);
 
+/// The trees of a channel over nodes: the ranks of each node are a chain below a head, which is the rank at
+/// the channel's rail, and the heads are joined as above. A root is the head of its node.
+Tree tree_over_nodes(const Request& request, int channel, int channels);
+
 /// The number of channels for two trees: an even number, or one.
 int tree_channels(const Request& request);
 

@@ -61,6 +61,16 @@ class Buffers {
     return place->second;
   }
 
+  /// The buffer in rank `from`'s own memory from which its NIC sends what is for rank `to`, of another node.
+  std::uint64_t sending(int from, int to, int channel, sim::Bytes bytes) {
+    const auto [place, added] = connections_->try_emplace({to, from, -1 - channel, bytes.count()}, 0);
+    if (added) {
+      const int gpu = gpus_[static_cast<std::size_t>(from)];
+      place->second = machine_.gpu(gpu).core().addresses().buffer(bytes);
+    }
+    return place->second;
+  }
+
   /// The buffer in which a rank keeps the sums of a channel until they are sent. It is keyed as a connection
   /// of the rank to itself, which no program has.
   std::uint64_t sums(int rank, int channel, sim::Bytes bytes) {

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "coll/engine/net_transport.h"
 #include "coll/program/chunking.h"
 
 namespace infold::coll {
@@ -29,7 +30,19 @@ void ChannelProtocol::start(gpu::Gpu& gpu, gpu::DataPath& path) {
   gpu_ = &gpu;
   path_ = &path;
   step_started_ = context_.events->now();
+  if (context_.net != nullptr) open_connections();
   advance();
+}
+
+/// Clears all slots of the connections from other nodes.
+void ChannelProtocol::open_connections() {
+  for (const std::uint32_t index : setup_.wiring->connections) {
+    PacketConnection& c = context_.connections[index];
+    if (!c.between_nodes() || c.receiver != this || c.opened) continue;
+    c.opened = true;
+    ++context_.flags_under_way;
+    context_.net->open(c.way);
+  }
 }
 
 /// Begins the next slice if everything that it needs is there; otherwise the arrival of a flag calls this
@@ -116,6 +129,12 @@ void ChannelProtocol::place_store(gpu::Move& move, const UnderWay& to) {
   move.address = s.lands ? output_at : out.address + slot_at;
   move.there =
       s.lands ? gpu::Place{context_.buffers->output(out.to), output_at} : gpu::Place{out.buffer, slot_at};
+  if (!out.between_nodes()) return;
+  // It is stored to a slot of this GPU's own memory, from where its NIC takes it.
+  const gpu::Place here{out.send_buffer, slot_at};
+  context_.net->expect(out.way, to.number, here, move.there, context_.encoding.wire(move.bytes), s.lands);
+  move.to = gpu_of(setup_.rank);
+  move.there = here;
 }
 
 /// Everything of the slice has been read.
@@ -127,10 +146,18 @@ void ChannelProtocol::move_issued(std::uint32_t) {
 void ChannelProtocol::give_back(PacketConnection& in, std::uint64_t number) {
   if (flags_inside()) in.landed[number % steps_.slots()].clear();
   ++context_.flags_under_way;
+  if (in.between_nodes()) return context_.net->give_back(in.way);
   gpu_->signal(in.head_flag, gpu_of(in.from), path_->sender());
 }
 
-void ChannelProtocol::announce(PacketConnection& out, std::uint64_t) {
+/// Gives a slice to the proxy.
+void ChannelProtocol::hand_over(PacketConnection& out, std::uint64_t number, bool speaks) {
+  context_.flags_under_way += 2;
+  context_.net->announce(out.way, number, speaks);
+}
+
+void ChannelProtocol::announce(PacketConnection& out, std::uint64_t number) {
+  if (out.between_nodes()) return hand_over(out, number, /*speaks=*/false);
   ++context_.flags_under_way;
   gpu_->signal(out.tail_flag, gpu_of(out.to), path_->sender());
 }
@@ -154,7 +181,14 @@ void ChannelProtocol::move_complete(std::uint32_t cookie) {
 
 void ChannelProtocol::close_slice(std::uint32_t cookie) {
   const UnderWay& done = under_way_[cookie];
-  if (done.receiver >= 0) steps_.complete(done.slice.step, done.receiver, done.number, *this);
+  if (done.receiver >= 0) {
+    PacketConnection& out = steps_.outbound(done.slice.step, done.receiver);
+    if (out.between_nodes() && steps_.speaks_for_itself(steps_.steps()[done.slice.step])) {
+      hand_over(out, done.number, /*speaks=*/true);
+    } else {
+      steps_.complete(done.slice.step, done.receiver, done.number, *this);
+    }
+  }
   under_way_.give_back(cookie);
   if (state_ == State::kDraining) finish_if_drained();
 }
@@ -165,13 +199,8 @@ void ChannelProtocol::finish_if_drained() {
   polled_ = path_->polled();
   state_ = State::kDone;
   --context_.channels_left;
-  settle();
+  context_.settle();  // the last flags, which give slots back, come later
   owner_.channel_done(*this);
-}
-
-/// A channel is done before the last flags that give slots back have come.
-void ChannelProtocol::settle() {
-  if (context_.channels_left == 0 && context_.flags_under_way == 0) context_.settled();
 }
 
 void ChannelProtocol::handle(std::uint32_t arg) {
@@ -189,7 +218,7 @@ void ChannelProtocol::handle(std::uint32_t arg) {
   if (state_ == State::kWaiting) {
     advance();
   } else {
-    settle();
+    context_.settle();
   }
 }
 
@@ -203,7 +232,6 @@ void ChannelProtocol::landed(std::uint32_t cookie, std::uint32_t wire_offset, st
   if (slot.up_to() > before) out.receiver->see(out, moved.number);
 }
 
-/// More of slice `number` of an inbound connection is there. If it is the one being received, go on.
 void ChannelProtocol::see(const PacketConnection& connection, std::uint64_t number) {
   if (state_ != State::kMoving || connection.taken != number) return;
   const Step& s = steps_.step();

@@ -23,6 +23,7 @@
 namespace infold::coll {
 
 class ChannelProtocol;
+class NetTransport;
 
 /// What the channels of one collective share.
 struct ProtocolContext {
@@ -32,6 +33,7 @@ struct ProtocolContext {
   sim::Time fence;            ///< time between data being visible and the flag that says so
   std::span<const int> gpus;  ///< rank r is GPU gpus[r]
   std::vector<PacketConnection> connections;
+  NetTransport* net = nullptr;  ///< of connections between nodes; null if there are none
   const Buffers* buffers = nullptr;
   Values* values = nullptr;  ///< null if only timing is simulated
   sim::EventQueue* events = nullptr;
@@ -39,6 +41,10 @@ struct ProtocolContext {
   std::size_t channels_left = 0;        ///< channels that are not done
   std::uint64_t flags_under_way = 0;    ///< flags that were sent and not seen
   std::function<void()> settled;        ///< called when nothing is left of either
+
+  void settle() const {
+    if (channels_left == 0 && flags_under_way == 0) settled();
+  }
 };
 
 class ProtocolOwner {
@@ -68,6 +74,8 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   /// For example "rank 3 channel 5 step 12 of 45 (recv-reduce-send), slice at byte 0: waits for data from
   /// rank 2"; empty if it does not wait.
   std::string why_waiting() const;
+  /// More of slice `number` of an inbound connection is there. If it is the one being received, it goes on.
+  void see(const PacketConnection& connection, std::uint64_t number);
   /// How long it could not go on because data, a slot or acknowledgements were missing. Requires: the channel
   /// is done.
   sim::Time waited() const { return waited_ + polled_; }
@@ -109,7 +117,8 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
   void wait(State why);
   void stop_waiting();
   sim::Bytes available();
-  void see(const PacketConnection& connection, std::uint64_t slot);
+  void hand_over(PacketConnection& out, std::uint64_t number, bool speaks);
+  void open_connections();
   bool flags_inside() const { return context_.encoding.flags_inside; }
   /// Bytes from one slot of a buffer to the next.
   std::uint64_t slot_size() const;
@@ -118,7 +127,6 @@ class ChannelProtocol final : public gpu::MoveClient, public sim::Handler {
     return slice.receiver >= 0 && !steps_.speaks_for_itself(steps_.steps()[slice.slice.step]);
   }
   void finish_if_drained();
-  void settle();
   net::NodeId gpu_of(int rank) const {
     return static_cast<net::NodeId>(context_.gpus[static_cast<std::size_t>(rank)]);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coll/engine/channel_protocol.h"
+#include "coll/engine/net_transport.h"
 
 namespace infold::coll {
 
@@ -40,6 +41,12 @@ void ChannelProtocol::consume(std::uint32_t cookie, std::uint32_t offset,
   const UnderWay& moved = under_way_[cookie];
   const Step& s = steps_.steps()[moved.slice.step];
   PacketConnection& out = steps_.outbound(moved.slice.step, moved.receiver);
+  if (out.between_nodes()) {  // so far it is in a slot of this rank's own
+    std::vector<std::byte>& slot = context_.net->values(out.way, moved.number);
+    if (offset == 0) slot.resize(static_cast<std::size_t>(moved.slice.bytes.count()));
+    std::ranges::copy(arrived, slot.begin() + offset);
+    return;
+  }
   if (s.lands) {
     std::ranges::copy(arrived, context_.values->memory(out.to).begin() +
                                    (s.output_offset + moved.slice.begin).count() + offset);

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "coll/program/chunking.h"
+#include "sim/check.h"
 #include "sim/random.h"
 
 namespace infold::coll {
@@ -25,6 +28,18 @@ ConnectionSet::ConnectionSet(const ExecutorContext& context, ProtocolOwner& owne
       .trace = context.trace,
       .channels_left = static_cast<std::size_t>(program_.ranks) * static_cast<std::size_t>(program_.channels),
       .settled = [this] { release_flags(); }};
+  if (context.machine.plan().nodes() > 1) {
+    net_ = std::make_unique<NetTransport>(
+        context.machine, context_.connections, static_cast<std::uint64_t>(buffer_slots(program_.tuning)),
+        context.values != nullptr,
+        NetTransport::Client{.landed = [this](const NetTransport::Landing& l) { net_landed(l); },
+                             .control_seen =
+                                 [this] {
+                                   --context_.flags_under_way;
+                                   context_.settle();
+                                 }});
+    context_.net = net_.get();
+  }
   context_.connections.reserve(wiring_.connections().size());
   for (std::uint32_t i = 0; i < wiring_.connections().size(); ++i)
     context_.connections.push_back(connect(context, i));
@@ -63,9 +78,36 @@ void ConnectionSet::release_flags() {
     signals_.remove(c.tail_flag);
     signals_.remove(c.head_flag);
   }
+  if (net_ != nullptr) net_->release();
 }
 
-PacketConnection ConnectionSet::connect(const ExecutorContext& context, std::uint32_t index) const {
+/// Gives the receiver the values, and tells it if it polls for them.
+void ConnectionSet::net_landed(const NetTransport::Landing& landing) {
+  PacketConnection& c = context_.connections[landing.connection];
+  const gpu::Encoding& encoding = context_.encoding;
+  const std::uint64_t slot = landing.number % static_cast<std::uint64_t>(buffer_slots(program_.tuning));
+  if (landing.values != nullptr) {
+    const std::size_t size = landing.values->size();
+    const auto begin = std::min(size, static_cast<std::size_t>(encoding.data_in(landing.offset)));
+    const auto end = std::min(
+        size, static_cast<std::size_t>(encoding.data_in(landing.offset + std::int64_t{landing.bytes})));
+    const auto part = std::span(*landing.values).subspan(begin, end - begin);
+    if (landing.in_output) {
+      std::ranges::copy(
+          part, context_.values->memory(c.to).begin() + static_cast<std::ptrdiff_t>(landing.place + begin));
+    } else {
+      c.values[slot].resize(std::max(c.values[slot].size(), size));
+      std::ranges::copy(part, c.values[slot].begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+  }
+  if (!landing.speaks) return;
+  Landed& landed = c.landed[slot];
+  const std::uint32_t before = landed.up_to();
+  landed.add(landing.offset, landing.bytes);
+  if (landed.up_to() > before) c.receiver->see(c, landing.number);
+}
+
+PacketConnection ConnectionSet::connect(const ExecutorContext& context, std::uint32_t index) {
   const Wiring::Ends& ends = wiring_.connections()[index];
   PacketConnection c;
   c.from = ends.from;
@@ -81,6 +123,15 @@ PacketConnection ConnectionSet::connect(const ExecutorContext& context, std::uin
   if (program_.engine != Engine::kAce) {
     c.buffer = context.buffers.connection(ends.from, ends.to, ends.channel,
                                           sim::Bytes{static_cast<std::int64_t>(size)});
+  }
+  const int from = context.gpus[static_cast<std::size_t>(ends.from)];
+  const int to = context.gpus[static_cast<std::size_t>(ends.to)];
+  const net::Blueprint& fabric = context.machine.blueprint();
+  if (fabric.node_of(from) != fabric.node_of(to)) {
+    INFOLD_CHECK(program_.engine == Engine::kSm, "only workgroups send to other nodes");
+    c.way = net_->add(index, from, to);
+    c.send_buffer = context.buffers.sending(ends.from, ends.to, ends.channel,
+                                            sim::Bytes{static_cast<std::int64_t>(size)});
   }
   const auto slots = static_cast<std::size_t>(buffer_slots(program_.tuning));
   if (encoding.flags_inside) c.landed.resize(slots);

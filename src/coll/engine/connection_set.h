@@ -8,6 +8,7 @@
 
 #include "coll/engine/channel_protocol.h"
 #include "coll/engine/executor.h"
+#include "coll/engine/net_transport.h"
 #include "coll/program/wiring.h"
 
 namespace infold::coll {
@@ -31,13 +32,15 @@ class ConnectionSet {
 
  private:
   void release_flags();
-  PacketConnection connect(const ExecutorContext& context, std::uint32_t index) const;
+  PacketConnection connect(const ExecutorContext& context, std::uint32_t index);
+  void net_landed(const NetTransport::Landing& landing);
 
   const Program& program_;
   Wiring wiring_;
   gpu::SignalTable& signals_;
   bool has_flags_ = true;
   ProtocolContext context_;
+  std::unique_ptr<NetTransport> net_;                       // null in one node
   std::vector<std::unique_ptr<ChannelProtocol>> channels_;  // indexed by rank · channels + channel
 };
 

@@ -15,6 +15,13 @@ namespace infold::coll {
 class ChannelProtocol;
 
 struct PacketConnection : Connection {
+  static constexpr std::uint32_t kInside = 0xffff'ffff;
+  /// Between nodes: its number in the network transport (coll/engine/net_transport.h).
+  std::uint32_t way = kInside;
+  bool opened = false;            ///< likewise: the receiver has cleared its slots
+  std::uint64_t send_buffer = 0;  ///< likewise: address of the slots in the sender's memory
+  bool between_nodes() const { return way != kInside; }
+
   std::uint64_t address = 0;  ///< address of the buffer, which selects the links
   std::uint64_t buffer = 0;   ///< address of the buffer in the receiver's memory
   gpu::SignalId tail_flag = 0;

@@ -19,7 +19,7 @@ namespace infold::coll {
 
 class Estimator {
  public:
-  /// All three must outlive the estimator.
+  /// All three must outlive the estimator; the last two are those of a node.
   Estimator(const gpu::MachineSpec& machine, const net::Blueprint& fabric, const net::Routes& routes)
       : machine_(machine), fabric_(fabric), routes_(routes) {}
 

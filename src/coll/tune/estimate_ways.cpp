@@ -8,10 +8,46 @@
 
 namespace infold::coll {
 
+namespace {
+/// Names links of NICs, which are behind all others.
+constexpr net::LinkId kNics = 0x8000'0000;
+}  // namespace
+
+/// A slice goes from the sender's proxy over two NICs to the receiver's. Switches between them are taken to
+/// have room for all.
+FluidSimulation::Way FluidSimulation::way_between_nodes(int from, int to) {
+  const gpu::NicSpec& nic = machine_.nic;
+  const gpu::HostSpec& host = machine_.host;
+  const net::ScaleOutSpec& net = machine_.scale_out;
+  const double rate = std::min(nic.rate.in_gbps() * static_cast<double>(nic.mtu.count()) /
+                                   static_cast<double>((nic.mtu + nic.header).count()),
+                               nic.pcie_rate.in_gbps()) *
+                      1e-3;
+  Way way;
+  for (const net::LinkId end :
+       {kNics + 2 * static_cast<net::LinkId>(from), kNics + 2 * static_cast<net::LinkId>(to) + 1}) {
+    const auto [place, added] = resources_.try_emplace({end}, 0);
+    if (added) place->second = fluid_.add_resource(rate);
+    way.shares.push_back({place->second, 1.0});
+  }
+  way.slowest = rate;
+  way.between_nodes = true;
+  const sim::Time wire = net.link.latency * 2 + net.switch_chip.latency;
+  way.latency = host.notify + host.post + nic.latency + nic.pcie_latency * 3 + wire;
+  if (!encoding_.flags_inside) way.latency += host.completion + host.flush + host.wake;
+  way.back = host.notify + host.post + wire + nic.pcie_latency + host.post;
+  return way;
+}
+
 /// Finds all links that the packets of one flow spread over, hop by hop. Parallel links are one resource.
 FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const net::Routes& routes, int from,
                                           int to) {
+  // All nodes are alike, and each has links of its own.
+  const int own = from / machine_.gpus;
+  if (to / machine_.gpus != own) return way_between_nodes(from, to);
   Way way;
+  from %= machine_.gpus;
+  to %= machine_.gpus;
   const auto end = static_cast<net::NodeId>(to);
   std::map<net::NodeId, double> at = {{static_cast<net::NodeId>(from), 1.0}};
   while (!at.contains(end)) {
@@ -19,7 +55,8 @@ FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const ne
     sim::Time latency;
     for (const auto& [node, share] : at) {
       const auto links = routes.candidates(routes.hop(node, end));
-      const std::vector<net::LinkId> key(links.begin(), links.end());
+      std::vector<net::LinkId> key(links.begin(), links.end());
+      if (own > 0) key.push_back(kNics - static_cast<net::LinkId>(own));
       const auto [place, added] = resources_.try_emplace(key, 0);
       if (added) place->second = fluid_.add_resource(rate_of(fabric, links));
       if (way.shares.empty()) way.lanes = static_cast<double>(links.size());
@@ -38,6 +75,7 @@ FluidSimulation::Way FluidSimulation::way(const net::Blueprint& fabric, const ne
     way.latency += through;
     at = std::move(next);
   }
+  way.back = way.latency;
   return way;
 }
 

@@ -87,7 +87,8 @@ bool FluidSimulation::end_sending(std::size_t walker, sim::Time now) {
       poke(out.receiver, slot.last);
     } else {
       // The slice is written, acknowledged and fenced, and only then announced.
-      slot.visible = now + way * 2 + costs_.fence;
+      const bool between_nodes = ways_[out.way].between_nodes;
+      slot.visible = now + (between_nodes ? way : way * 2) + costs_.fence;
       w.done = sim::max(w.done, slot.visible);
       w.steps.complete(sending.step, i, number, backend);
     }

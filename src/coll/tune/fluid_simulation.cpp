@@ -141,12 +141,13 @@ void FluidSimulation::Backend::pass(const Slice& slice) {
 
 void FluidSimulation::Backend::announce(Pipe& out, std::uint64_t number) {
   Slot& slot = out.slot(number);
-  slot.first = slot.last = slot.visible + simulation.ways_[out.way].latency + simulation.poll();
+  const Way& way = simulation.ways_[out.way];
+  slot.first = slot.last = slot.visible + (way.between_nodes ? sim::Time{} : way.latency) + simulation.poll();
   simulation.poke(out.receiver, slot.last);
 }
 
 void FluidSimulation::Backend::give_back(Pipe& in, std::uint64_t number) {
-  const sim::Time freed = now + simulation.ways_[in.way].latency + simulation.costs_.poll;
+  const sim::Time freed = now + simulation.ways_[in.way].back + simulation.costs_.poll;
   in.slot(number).freed = freed;
   simulation.poke(in.sender, freed);
 }

@@ -47,6 +47,8 @@ class FluidSimulation {
     sim::Time latency;
     double lanes = 1;                                          // links that it spreads over as it leaves
     double slowest = std::numeric_limits<double>::infinity();  // data per picosecond of one of its links
+    bool between_nodes = false;  // `latency` is that of a slice from the sender's slot to the receiver's flag
+    sim::Time back;              // until a slot that is freed is known there
   };
   /// A slice in a receive buffer.
   struct Slot {
@@ -122,6 +124,7 @@ class FluidSimulation {
   std::vector<Pipe> connect(const net::Blueprint& fabric, const net::Routes& routes,
                             std::span<const int> gpus);
   Way way(const net::Blueprint& fabric, const net::Routes& routes, int from, int to);
+  Way way_between_nodes(int from, int to);
   void count_rivals();
   void poke(std::size_t walker, sim::Time at) { pokes_.push({at, order_++, walker}); }
   void look(std::size_t walker, sim::Time now);

@@ -26,8 +26,10 @@ CopyPipeline::CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySy
       fabric_(fabric),
       payloads_(payloads),
       outstanding_(setup.outstanding),
+      latency_(setup.latency),
       sender_(setup.sender),
       gpu_(setup.gpu),
+      first_(setup.first),
       setup_(setup),
       port_pace_(setup.port),
       adder_pace_(setup.adders > sim::Bandwidth{} ? setup.adders : setup.port),
@@ -135,7 +137,7 @@ void CopyPipeline::load_more() {
       port = sim::max(port, memory_.read(sources_[static_cast<std::size_t>(i)], n, now));
     // A unit can be sent on when its first access is there, because the rest comes in faster than it goes
     // out.
-    loading_.push({port + unit.first_access, static_cast<std::uint32_t>(loaded_.count()), n});
+    loading_.push({port + unit.first_access + latency_, static_cast<std::uint32_t>(loaded_.count()), n});
     port_.load_free = port + unit.all_loads;
     loaded_ += data;
     to_block_end_ -= data;
@@ -219,8 +221,14 @@ void CopyPipeline::store(const Unit& unit) {
     sent_ += send(target_, unit, values);
     for (std::size_t i = 0; stores_ > 1 && i < copies_.size(); ++i) {
       MoveTable::Entry& copy = moves_[copies_[i]];
-      copy.unacknowledged += send(target_of(copies_[i]), unit, values);
-      if (last) copy.issued = true;
+      const Target to = target_of(copies_[i]);
+      copy.unacknowledged += send(to, unit, values);
+      if (!last) continue;
+      copy.issued = true;
+      // What goes to another GPU is acknowledged later, and ends then.
+      if (to.to == gpu_)
+        events_.schedule(sim::max(copy.visible, events_.now()), sim::Priority::kWork, *this,
+                         kComplete + copies_[i]);
     }
   } else {
     in_flight_ -= target_.encoding.wire(sim::Bytes{unit.bytes});
@@ -251,15 +259,28 @@ CopyPipeline::Target CopyPipeline::target_of(MoveId id) const {
   return {id, move.to, move.address, move.encoding};
 }
 
+/// Stores to this GPU's own memory, as to another's, but what is stored is visible when memory has taken it.
+sim::Bytes CopyPipeline::keep(const Target& target, const Unit& unit, net::ValuesId values) {
+  const sim::Bytes wire = target.encoding.wire(sim::Bytes{unit.bytes});
+  MoveTable::Entry& entry = moves_[target.move];
+  const auto n = static_cast<std::uint32_t>(wire.count());
+  const sim::Time taken = memory_.write(entry.arriving, n, events_.now());
+  if (payloads_ != nullptr) entry.move.client->consume(entry.move.cookie, unit.offset, (*payloads_)[values]);
+  in_flight_ -= wire;
+  entry.acknowledge(wire, taken);
+  return wire;
+}
+
 /// Returns the bytes that were sent.
 sim::Bytes CopyPipeline::send(const Target& target, const Unit& unit, net::ValuesId values) {
+  if (target.to == gpu_) return keep(target, unit, values);
   const auto at = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.offset}).count());
   const auto wire = static_cast<std::uint32_t>(target.encoding.wire(sim::Bytes{unit.bytes}).count());
   net::Packet packet(net::PacketKind::kWrite);
   packet.arrives = events_.now();
   packet.set_flow(target.move);
-  packet.set_source(gpu_);
-  packet.set_destination(static_cast<net::NodeId>(target.to));
+  packet.set_source(gpu_ - first_);
+  packet.set_destination(static_cast<net::NodeId>(target.to) - first_);
   packet.set_spread(fabric_.traits().interleaving.spread_of(target.address + at));
   for (std::uint32_t done = 0; done < wire; done += largest_send_) {
     packet.set_offset(at + done);

@@ -28,6 +28,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   };
   struct Setup {
     net::NodeId gpu = 0;
+    net::NodeId first = 0;     ///< the GPU that the fabric calls 0: of a node, its first
     std::uint32_t sender = 0;  ///< which of the GPU's senders it is: senders take turns at the links
     sim::Bytes window;         ///< most bytes that are loaded and have not left for the wire
     sim::Bytes outstanding = sim::Bytes::gib(1024);  ///< most bytes of loads that are on their way to it
@@ -36,6 +37,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
     sim::Time poll{};             ///< time from data being there until a polling warp has them
     sim::Bandwidth adders{};      ///< data that are received on chip pass these to be added
     sim::Bytes payload{};         ///< the payload of a packet; 0 means that of the fabric
+    sim::Time latency{};          ///< of its loads, beyond that of memory
     Port* shared_port = nullptr;  ///< if null, the port is its own
   };
   CopyPipeline(const Setup& setup, sim::EventQueue& events, MemorySystem& memory, net::Fabric& fabric,
@@ -98,6 +100,7 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   void open_cursors(const Move& move);
   void store(const Unit& unit);
   sim::Bytes send(const Target& target, const Unit& unit, net::ValuesId values);
+  sim::Bytes keep(const Target& target, const Unit& unit, net::ValuesId values);
   void issued();
   void finish(MoveId id);
 
@@ -131,8 +134,10 @@ class alignas(64) CopyPipeline final : public DataPath, public sim::Handler {
   std::uint32_t payload_ = 0;       // of a packet
   std::uint32_t largest_send_ = 0;  // more is sent in pieces
   sim::Bytes outstanding_;          // as in Setup, as are these
+  sim::Time latency_;
   std::uint32_t sender_;
   net::NodeId gpu_;
+  net::NodeId first_;
   MemorySystem::Cursor here_;
   std::array<MemorySystem::Cursor, Move::kMostSources> sources_;  // of the current move
   // ... and everything that only some units touch.

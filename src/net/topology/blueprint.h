@@ -40,6 +40,7 @@ enum class RoutingStyle {
 struct Blueprint {
   int gpus = 0;
   int switches = 0;           ///< nodes that are no GPUs: switches, NICs, hosts
+  int gpus_per_node = 0;      ///< of a machine of several nodes, in order; 0: all GPUs are in one
   std::vector<Cable> cables;  ///< in lane order: a GPU's k-th cable in this list is its lane k
   /// Per node: a packet with spread value s leaves over candidate (s / divisor) % candidates.
   std::vector<std::uint16_t> spread_divisor;
@@ -53,6 +54,9 @@ struct Blueprint {
 
   int nodes() const { return gpus + switches; }
   bool is_gpu(NodeId n) const { return n < gpus; }
+  bool several_nodes() const { return gpus_per_node > 0; }
+  /// In which node of the machine a GPU is.
+  int node_of(int gpu) const { return several_nodes() ? gpu / gpus_per_node : 0; }
   NodeRole role(NodeId n) const { return roles[static_cast<std::size_t>(n)]; }
   const LinkType& type_of(const Cable& c) const { return link_types[c.type]; }
   const ChipType& chip_of(NodeId n) const { return chip_types[chip[static_cast<std::size_t>(n)]]; }

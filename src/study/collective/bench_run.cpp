@@ -167,7 +167,7 @@ class BenchRunner {
 
 int BenchJob::gpus_of(const SystemSpec& system) const {
   if (each.program != nullptr) return each.program->program.ranks * each.groups;
-  return gpus > 0 ? gpus : system.machine.gpus;
+  return gpus > 0 ? gpus : system.machine.all_gpus();
 }
 
 std::size_t BenchJob::rows() const {
@@ -204,10 +204,10 @@ sim::Result<KeptJobs> prepare_bench(const BenchJob& job, const sim::GoOn& go_on)
   KeptJobs kept;
   for (const SystemPtr& system : job.systems) {
     const int gpus = job.gpus_of(*system);
-    if (gpus > system->machine.gpus) {
+    if (gpus > system->machine.all_gpus()) {
       return sim::fail(fmt::format("{}: {} has {} GPUs, not {}",
                                    job.each.program != nullptr ? "--program" : "-g", system->name,
-                                   system->machine.gpus, gpus));
+                                   system->machine.all_gpus(), gpus));
     }
     CollectiveJob largest = job_for(job, system, job.sizes.back());
     if (largest.fault) {

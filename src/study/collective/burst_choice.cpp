@@ -53,16 +53,17 @@ bool adders_are_busy(const coll::Program& program, const gpu::MachinePlan& plan)
   return pushes && plan.spec().inc.alu_rate < net::fastest_link(plan.blueprint()) * 2;
 }
 
-/// The bytes that its steps send, counted on every link on the way. Requires: rank i runs on gpus[i].
+/// The bytes that its steps send, counted on every link on the way. (Packets between nodes are larger, but
+/// few.) Requires: rank i runs on gpus[i].
 sim::Bytes bytes_over_links(const coll::Program& program, const std::vector<int>& gpus,
-                            const net::Routes& routes) {
-  const auto node = [&](int rank) { return static_cast<net::NodeId>(gpus[static_cast<std::size_t>(rank)]); };
+                            const gpu::MachinePlan& plan) {
+  const auto gpu = [&](int rank) { return gpus[static_cast<std::size_t>(rank)]; };
   sim::Bytes sum;
   for (int rank = 0; rank < program.ranks; ++rank) {
     for (int channel = 0; channel < program.channels; ++channel) {
       for (const coll::Step& s : program.steps(rank, channel)) {
-        if (s.in_network()) sum += s.bytes * routes.diameter();
-        for (const int to : s.to) sum += s.bytes * routes.hop(node(rank), node(to)).links;
+        if (s.in_network()) sum += s.bytes * plan.routes().diameter();
+        for (const int to : s.to) sum += s.bytes * plan.links_between(gpu(rank), gpu(to));
       }
     }
   }
@@ -101,7 +102,7 @@ sim::Bytes choose_burst(const CollectiveJob& job, const std::vector<coll::Progra
   std::int64_t packet_hops = 0;  // packets over links in one iteration
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const std::int64_t payload = packet_payload(job.system->machine, programs[i]).count();
-    packet_hops += bytes_over_links(programs[i], groups[i], routes).count() / payload;
+    packet_hops += bytes_over_links(programs[i], groups[i], plan).count() / payload;
   }
   const std::int64_t acknowledged = 2;
   packet_hops *= job.concurrent * acknowledged;

@@ -42,7 +42,7 @@ class Guess {
  public:
   Guess(const CollectiveJob& job, std::function<bool()> keep_going)
       : job_(job),
-        estimator_(job.system->machine, job.system->plan().blueprint(), job.system->plan().routes()),
+        estimator_(job.system->machine, job.system->plan().node(), job.system->plan().routes()),
         gpus_(static_cast<std::size_t>(job.gpus / job.groups)),
         keep_going_(std::move(keep_going)) {
     std::iota(gpus_.begin(), gpus_.end(), 0);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -140,6 +142,36 @@ double payload_bound(const net::Blueprint& blueprint, sim::Bytes packet) {
   return most;
 }
 
+/// The same for a collective over nodes, which pass to each other what their NICs carry: the share of it that
+/// leaves a node is known, whatever the algorithm. Nothing is said of ranks that are not dealt out evenly.
+double bound_between_nodes(const CollectiveJob& job, const std::vector<int>& gpus) {
+  constexpr double kUnbound = std::numeric_limits<double>::infinity();
+  const gpu::MachineSpec& machine = job.system->machine;
+  std::map<int, int> ranks_of;
+  for (const int gpu : gpus) ++ranks_of[job.system->plan().blueprint().node_of(gpu)];
+  const auto nodes = static_cast<double>(ranks_of.size());
+  const double each = ranks_of.begin()->second;
+  const bool even = std::ranges::all_of(ranks_of, [&](const auto& n) { return n.second == each; });
+  if (ranks_of.size() == 1 || !even) return kUnbound;
+  const gpu::NicSpec& nic = machine.nic;
+  const double payload = static_cast<double>(nic.mtu.count());
+  const double rate = nic.rate.in_gbps() * payload / (payload + static_cast<double>(nic.header.count()));
+  const double ranks = nodes * each;
+  switch (job.collective) {
+    case coll::Collective::kAllReduce:
+    case coll::Collective::kAllGather:
+    case coll::Collective::kReduceScatter:
+      return each * rate * ((ranks - 1) / ranks) / ((nodes - 1) / nodes);
+    case coll::Collective::kBroadcast:
+    case coll::Collective::kReduce:
+      return each * rate;
+    case coll::Collective::kAllToAll:
+      return rate * (ranks - 1) / (ranks - each);
+    default:
+      return kUnbound;
+  }
+}
+
 std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine) {
   if (machine.units() == nullptr) return std::nullopt;
   const inc::SwitchUnits::Totals totals = machine.units()->totals();
@@ -166,7 +198,7 @@ std::optional<InNetworkCounters> in_network_counters(const gpu::Machine& machine
 }
 
 CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, const gpu::Machine& machine,
-                               const coll::Program& program) {
+                               const coll::Program& program, const std::vector<int>& gpus) {
   CollectiveResult r;
   // Back to back, a collective takes as long as its kernel or as its enqueueing, whichever is longer.
   const sim::Time enqueue = job.system->machine.gpu.host_enqueue;
@@ -174,6 +206,7 @@ CollectiveResult read_counters(const CollectiveJob& job, const Bench& bench, con
   r.host_bound = bench.end() / job.iterations < enqueue;
   r.bound_gbps = payload_bound(machine.blueprint(), packet_payload(machine.spec(), program));
   // If switches add up, a rank need not send more than the vector once, nor receive more.
+  r.bound_gbps = std::min(r.bound_gbps, bound_between_nodes(job, gpus));
   if (machine.units() != nullptr)
     r.bound_gbps *=
         std::max(1.0, coll::bus_factor(job.collective, program.ranks, job.system->coll.experts.fan_out));
@@ -256,12 +289,14 @@ sim::Result<coll::Program> program_for(const CollectiveJob& job, const std::vect
 
 /// The memory that the most loaded rank needs on its GPU: vectors, scratch, a buffer for each connection, and
 /// for copy engines one for the sums of each channel.
-sim::Bytes memory_of(const coll::Program& program, const sim::GoOn& go_on) {
+sim::Bytes memory_of(const coll::Program& program, bool over_nodes, const sim::GoOn& go_on) {
   const coll::BufferSizes sizes = coll::buffer_sizes(program.collective, program.bytes, program.ranks);
   const sim::Bytes vectors = sizes.input + sizes.output + program.scratch;
   if (program.engine == coll::Engine::kAce) return vectors;
   const int sums = program.engine == coll::Engine::kDma ? program.channels : 0;
-  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program, go_on) + sums);
+  // Where a connection goes to another node, there is a buffer at its sender as well.
+  const int ends = over_nodes ? 2 : 1;
+  return vectors + program.tuning.buffer * (coll::connections_into_a_rank(program, go_on) * ends + sums);
 }
 
 std::string gib(sim::Bytes b) {
@@ -282,7 +317,8 @@ sim::Status check_values(const CollectiveJob& job, sim::Bytes scratch) {
 
 sim::Status check_program(const CollectiveJob& job, const coll::Program& program, const sim::GoOn& go_on) {
   const gpu::GpuSpec& gpu = job.system->machine.gpu;
-  if (const sim::Bytes need = memory_of(program, go_on) * job.concurrent; need > gpu.hbm.capacity) {
+  if (const sim::Bytes need = memory_of(program, job.system->machine.nodes > 1, go_on) * job.concurrent;
+      need > gpu.hbm.capacity) {
     return sim::fail(fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                                  sim::name_of(job.collective), job.bytes.count(), gib(need),
                                  gib(gpu.hbm.capacity)));
@@ -326,7 +362,32 @@ std::vector<sim::Time> skewed(int gpus, sim::Time most, std::uint64_t seed) {
   return delays;
 }
 
+namespace {
+/// What is not simulated on a machine of several nodes yet.
+sim::Status check_nodes(const CollectiveJob& job) {
+  if (job.system->machine.nodes == 1) return {};
+  const bool sums_in_switches = job.algorithm != nullptr && job.algorithm->in_network;
+  if (sums_in_switches) {
+    std::vector<std::string_view> others;
+    for (const coll::Algorithm& a : coll::algorithms()) {
+      if (!a.in_network && a.offers(job.collective)) others.push_back(a.name);
+    }
+    return sim::fail(fmt::format("{} does not go over nodes yet; on a machine of several nodes there are {}",
+                                 job.algorithm->name, fmt::join(others, ", ")));
+  }
+  if (job.engine != coll::Engine::kSm) {
+    return sim::fail(
+        fmt::format("engine {} does not go over nodes yet; on a machine of several nodes there is "
+                    "sm",
+                    sim::name_of(job.engine)));
+  }
+  if (job.fault) return sim::fail("--fail: not on a machine of several nodes yet");
+  return {};
+}
+}  // namespace
+
 sim::Status check_request(const CollectiveJob& job) {
+  if (auto ok = check_nodes(job); !ok) return ok;
   if (job.gpus % job.groups != 0)
     return sim::fail(fmt::format("{} GPUs cannot be dealt out evenly to {} groups", job.gpus, job.groups));
   const bool by_algorithm = job.algorithm != nullptr && job.algorithm->in_network;
@@ -440,7 +501,7 @@ CollectiveOutcome run_undisturbed(const PreparedJob& prepared, const KeepGoing& 
   if (!bench.done()) return sim::deadlock(bench.who_waits());
   INFOLD_CHECK(machine.quiet(), "after a collective nothing is in flight and all credits are home");
 
-  CollectiveResult result = read_counters(job, bench, machine, programs.front());
+  CollectiveResult result = read_counters(job, bench, machine, programs.front(), prepared.groups().front());
   result.burst = prepared.burst();
   result.events = machine.events().handled() - (sampler ? sampler->events() : 0);
   result.trace = std::move(trace);

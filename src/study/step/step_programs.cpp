@@ -17,7 +17,8 @@ namespace {
 
 /// On planes of switches every group of GPUs is like every other of its size, so one program does for all.
 bool all_groups_alike(const CollectiveJob& job) {
-  return job.system->machine.fabric.topology == net::Topology::kSwitchPlanes;
+  return job.system->machine.fabric.topology == net::Topology::kSwitchPlanes &&
+         job.system->machine.nodes == 1;
 }
 
 /// The one that was asked for, if it offers the collective, or the first that does.

@@ -121,6 +121,8 @@ sim::Bytes bytes_to_send(const work::Graph& graph, const StepPrograms& programs,
 /// Giving collectives their own links must change something, unless it is asked for beside other things.
 sim::Status check_links(const StepJob& job, int communicators) {
   const gpu::Contention& c = job.core.contention;
+  if (!c.link && job.system->machine.nodes > 1)
+    return sim::fail("--without link: not on a machine of several nodes yet");
   if (c.link || communicators > 1 || !c.sm || !c.l2 || !c.hbm) return {};
   return sim::fail(
       "--without link: kernels send nothing over links, and the collectives of one communicator follow each "
@@ -154,10 +156,13 @@ bool may_fold(const StepJob& job, const work::Graph& graph, std::int64_t packet_
   if (job.fold == Fold::kOff || !job.delays.empty() || gather_in(graph) != nullptr) return false;
   if (stand_ins(job.gpus) == job.gpus || !all_together(graph)) return false;
   if (job.system->machine.fabric.topology != net::Topology::kSwitchPlanes) return false;
+  if (job.system->machine.nodes > 1) return false;
   return job.fold == Fold::kOn || (burst > sim::Bytes{} && packet_hops > kManyPacketHops);
 }
 
 sim::Status check_options(const StepJob& job) {
+  if (job.fold == Fold::kOn && job.system->machine.nodes > 1)
+    return sim::fail("--fold: GPUs of several nodes do not stand for each other");
   const int sms = job.system->machine.gpu.sms;
   if (job.core.reserved_sms >= sms)
     return sim::fail(
