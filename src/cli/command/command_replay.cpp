@@ -98,7 +98,7 @@ int replay(const ReplayArguments& args, const CLI::App& command) {
   auto system = load_one_system(args.system, sets);
   if (!system) return failure(system.error());
   setup.system = std::move(*system);
-  const int gpus = setup.system->machine.gpus;
+  const int gpus = setup.system->machine.all_gpus();
   if (args.gpus > gpus)
     return bad_input(fmt::format("--gpus {}: {} has {}", args.gpus, setup.system->name, gpus));
   auto loaded =

@@ -53,8 +53,7 @@ class LogComparison {
 
   sim::Status add(const formats::MeasuredRun& run) {
     if (run.hosts > 1) {
-      return refuse(run, fmt::format("it was measured on {} nodes, and machines of infold have one node; logs "
-                                     "of one node can be compared",
+      return refuse(run, fmt::format("it was measured on {} nodes; only logs of one node are compared so far",
                                      run.hosts));
     }
     const int gpus = run.ranks > 0 ? run.ranks : system_.machine.gpus;

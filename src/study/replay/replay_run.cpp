@@ -104,7 +104,7 @@ void read_cover(const work::Runtime& runtime, int rank, ReplayResult& result) {
 
 sim::Status check_job(const ReplayJob& job) {
   const work::Graph& graph = job.workload->graph;
-  const int gpus = job.system->machine.gpus;
+  const int gpus = job.system->machine.all_gpus();
   if (graph.ranks() > gpus) {
     return sim::fail(fmt::format("{} has {} ranks, and {} has {} GPUs", job.workload->name, graph.ranks(),
                                  job.system->name, gpus));
