@@ -37,7 +37,7 @@ class RingBuffer {
   std::uint32_t mask() const { return static_cast<std::uint32_t>(last_); }
   /// Makes room for twice as many.
   [[gnu::cold, gnu::noinline]] void grow() {
-    const std::uint32_t larger = count_ == 0 ? 4 : size() * 2;  // always a power of two
+    const std::uint32_t larger = count_ == 0 ? 2 : size() * 2;  // always a power of two
     auto slots = std::make_unique<T[]>(larger);
     for (std::uint32_t i = 0; i < size(); ++i) slots[i] = std::move((*this)[i]);
     slots_ = std::move(slots);
