@@ -36,7 +36,7 @@ double lowest_of(int requests) {
 }
 /// One of many words, selected by one bit each.
 double select(int words, int width) {
-  return words * width * 2 * kNand;
+  return static_cast<double>(words) * width * 2 * kNand;
 }
 double equal(int width) {
   return width * (kXor + kNand);
@@ -82,10 +82,13 @@ UnitArea::Part table(const UnitShape& s) {
 }
 
 UnitArea::Part alus(const UnitShape& s) {
-  const double lanes = s.in_fp32 ? s.beat / 2 * adder(8, 23) + s.beat / 2 * (32 * kAnd) +
-                                       s.beat / 4 * 16 * kMux + s.beat / 2 * 16 * (kCarry + kXor) / 2
-                                 : s.beat / 4 * adder(8, 23) + s.beat / 2 * adder(8, 7) + 8 * s.beat * kMux +
-                                       s.beat / 4 * 32 * kAnd + s.beat / 2 * 16 * kAnd;
+  const int words = s.beat / 4;
+  const int halves = s.beat / 2;
+  const int bits = 8 * s.beat;
+  const double fp32 = halves * adder(8, 23) + 2 * bits * kAnd            // a sum with nothing in it yet
+                      + words * 16 * kMux + bits * (kCarry + kXor) / 2;  // which type, and rounding to bf16
+  const double wire = words * adder(8, 23) + halves * adder(8, 7) + bits * kMux + 2 * bits * kAnd;
+  const double lanes = s.in_fp32 ? fp32 : wire;
   const int slot = bits_for(s.entries + s.results);
   const int beats = bits_for(s.payload / s.beat);
   const int along = slot + beats + 2 + bits_for(kInputBuffers) + 10 + kKey;
