@@ -9,6 +9,7 @@
 #include "formats/nccl_environment.h"
 #include "formats/nccl_tests.h"
 #include "formats/text/file_text.h"
+#include "formats/topology/nvidia_topo.h"
 #include "formats/topology/topology_system.h"
 #include "support/readers.h"
 
@@ -21,7 +22,7 @@ std::string refusal_by(const std::string& path, Read read) {
   return text ? config::refusal_of(read(text->text)) : to_string(text.error());
 }
 
-inline constexpr std::array<config::NamedReader, 5> kFormatReaders = {{
+inline constexpr std::array<config::NamedReader, 6> kFormatReaders = {{
     {"hugging-face",
      [](const std::string& path) {
        return refusal_by(path,
@@ -31,6 +32,10 @@ inline constexpr std::array<config::NamedReader, 5> kFormatReaders = {{
      [](const std::string& path) {
        return refusal_by(
            path, [](const std::string& text) { return read_topology_system(text, "input", "input"); });
+     }},
+    {"nvidia-topo",
+     [](const std::string& path) {
+       return refusal_by(path, [](const std::string& text) { return read_nvidia_topo(text, "input", "input"); });
      }},
     {"msccl",
      [](const std::string& path) {
