@@ -20,8 +20,9 @@ std::string environment_refusal(const std::string& text) {
 }
 
 TEST(NcclEnvironment, NumbersBecomeParameters) {
-  const NcclEnvironment env =
-      environment("NCCL_NTHREADS=256 NCCL_BUFFSIZE=1048576\nexport NCCL_MAX_NCHANNELS=8  # a comment\nNCCL_MIN_CTAS='2'\n");
+  const NcclEnvironment env = environment(
+      "NCCL_NTHREADS=256 NCCL_BUFFSIZE=1048576\nexport NCCL_MAX_NCHANNELS=8  # a "
+      "comment\nNCCL_MIN_CTAS='2'\n");
   EXPECT_THAT(env.sets, ElementsAre("coll.threads=256", "coll.ll.threads=256", "coll.buffer=1048576B"));
   EXPECT_EQ(env.max_channels, 8);
   EXPECT_EQ(env.min_channels, 2);
@@ -33,7 +34,8 @@ TEST(NcclEnvironment, ListsNameWhatIsAllowedOrWhatIsNot) {
   const auto allowed = [&](coll::Collective c) { return NcclEnvironment::allowed(env.algorithms, c); };
   EXPECT_THAT(*allowed(coll::Collective::kAllGather), ElementsAre("tree", "ring"));
   EXPECT_THAT(*allowed(coll::Collective::kAllReduce), ElementsAre("ring"));
-  EXPECT_THAT(*NcclEnvironment::allowed(env.protocols, coll::Collective::kReduce), ElementsAre("ll", "simple"));
+  EXPECT_THAT(*NcclEnvironment::allowed(env.protocols, coll::Collective::kReduce),
+              ElementsAre("ll", "simple"));
   EXPECT_FALSE(NcclEnvironment::allowed({}, coll::Collective::kReduce));
 }
 
@@ -46,14 +48,16 @@ TEST(NcclEnvironment, SwitchesAreTurnedOff) {
 }
 
 TEST(NcclEnvironment, NamesWhatHasNoEffectAndWhatIsNotKnown) {
-  const NcclEnvironment env = environment("NCCL_DEBUG=INFO NCCL_NTHREAD=128 PATH=/bin NCCL_ALGO=^collnetchain");
-  EXPECT_THAT(env.notes.ignored, ElementsAre(HasSubstr("NCCL_DEBUG: no effect"),
-                                             HasSubstr("NCCL_NTHREAD: not known (did you mean"),
-                                             HasSubstr("PATH: not known")));
+  const NcclEnvironment env =
+      environment("NCCL_DEBUG=INFO NCCL_NTHREAD=128 PATH=/bin NCCL_ALGO=^collnetchain");
+  EXPECT_THAT(env.notes.ignored,
+              ElementsAre(HasSubstr("NCCL_DEBUG: no effect"),
+                          HasSubstr("NCCL_NTHREAD: not known (did you mean"), HasSubstr("PATH: not known")));
 }
 
 TEST(NcclEnvironment, RefusesWhatNcclWouldNotUnderstandWithItsPlace) {
-  EXPECT_THAT(environment_refusal("NCCL_DEBUG=INFO\n  NCCL_ALGO=rign"), HasSubstr("nccl.conf:2:3: NCCL_ALGO: there is no algorithm"));
+  EXPECT_THAT(environment_refusal("NCCL_DEBUG=INFO\n  NCCL_ALGO=rign"),
+              HasSubstr("nccl.conf:2:3: NCCL_ALGO: there is no algorithm"));
   EXPECT_THAT(environment_refusal("NCCL_ALGO=nvlstree"), HasSubstr("infold has no algorithm"));
   EXPECT_THAT(environment_refusal("NCCL_ALGO=gather:ring"), HasSubstr("no collective 'gather'"));
   EXPECT_THAT(environment_refusal("NCCL_NTHREADS=many"), HasSubstr("not a whole number"));

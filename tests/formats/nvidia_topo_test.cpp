@@ -20,7 +20,8 @@ std::string topo_matrix(int n, const std::string& word, const std::string& more 
     for (int b = 0; b < n; ++b) text += a == b ? "\t X " : "\t" + word;
     text += "\tPXB\t0-47\t0\n";
   }
-  return text + "NIC0\tPXB\tPXB\n" + more + "\nLegend:\n\n  X    = Self\n  NV#  = a bonded set of # NVLinks\n";
+  return text + "NIC0\tPXB\tPXB\n" + more +
+         "\nLegend:\n\n  X    = Self\n  NV#  = a bonded set of # NVLinks\n";
 }
 std::string topo_refusal(const std::string& text, const std::string& gpu = "") {
   const auto read = read_nvidia_topo(text, "topo.txt", "topo", gpu);
@@ -54,7 +55,8 @@ TEST(NvidiaTopo, FewLinksToEachAreAMesh) {
 
 TEST(NvidiaTopo, WithoutNvlinksItIsAPcieTree) {
   const std::string text =
-      "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\tX\tPIX\tSYS\tSYS\nGPU1\tPIX\tX\tSYS\tSYS\nGPU2\tSYS\tSYS\tX\tPXB\nGPU3\tSYS\tSYS\tPXB\tX\n";
+      "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\tX\tPIX\tSYS\tSYS\nGPU1\tPIX\tX\tSYS\tSYS\nGPU2\tSYS\tSYS\tX\tPXB\nGPU3"
+      "\tSYS\tSYS\tPXB\tX\n";
   const auto read = read_nvidia_topo(text, "topo.txt", "topo", "a100-80");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->system.machine.fabric.topology, net::Topology::kPcieTree);
@@ -64,9 +66,12 @@ TEST(NvidiaTopo, WithoutNvlinksItIsAPcieTree) {
 
 TEST(NvidiaTopo, RefusesWhatIsNoMatrixWithItsPlace) {
   EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tNV4\n"), HasSubstr("no whole matrix"));
-  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tNV4\nGPU1\tNV2\tX\n", "v100"), HasSubstr("topo.txt:3:1: GPU1 and GPU0 do not agree"));
-  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tFAR\nGPU1\tFAR\tX\n"), HasSubstr("topo.txt:2:1: column 2: 'FAR'"));
-  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tNV999\nGPU1\tNV999\tX\n"), HasSubstr("NV999 is not a number of links"));
+  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tNV4\nGPU1\tNV2\tX\n", "v100"),
+              HasSubstr("topo.txt:3:1: GPU1 and GPU0 do not agree"));
+  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tFAR\nGPU1\tFAR\tX\n"),
+              HasSubstr("topo.txt:2:1: column 2: 'FAR'"));
+  EXPECT_THAT(topo_refusal("\tGPU0\tGPU1\nGPU0\tX\tNV999\nGPU1\tNV999\tX\n"),
+              HasSubstr("NV999 is not a number of links"));
   EXPECT_THAT(topo_refusal(topo_matrix(8, "NV17")), HasSubstr("no preset has 8 GPUs with 17 NVLinks"));
   EXPECT_THAT(topo_refusal("nothing"), HasSubstr("no whole matrix"));
 }

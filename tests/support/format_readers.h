@@ -35,7 +35,8 @@ inline constexpr std::array<config::NamedReader, 6> kFormatReaders = {{
      }},
     {"nvidia-topo",
      [](const std::string& path) {
-       return refusal_by(path, [](const std::string& text) { return read_nvidia_topo(text, "input", "input"); });
+       return refusal_by(path,
+                         [](const std::string& text) { return read_nvidia_topo(text, "input", "input"); });
      }},
     {"msccl",
      [](const std::string& path) {

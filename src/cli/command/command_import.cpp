@@ -48,7 +48,8 @@ void add_import(CLI::App& app, int& exit) {
       app.add_subcommand("import", "what is this file of another program, and what does it say?");
   command
       ->add_option("file", args->file,
-                   "a topology file of NCCL or RCCL, the output of nvidia-smi topo -m, a config.json of Hugging Face, or a log of nccl-tests; "
+                   "a topology file of NCCL or RCCL, the output of nvidia-smi topo -m, a config.json of "
+                   "Hugging Face, or a log of nccl-tests; "
                    "also packed (.gz)")
       ->required();
   command->add_option("-o,--out", args->out, "write the same as a file of infold (measurements: JSON)")

@@ -53,9 +53,10 @@ class LogComparison {
 
   sim::Status add(const formats::MeasuredRun& run) {
     if (run.hosts > 1) {
-      return refuse(run, fmt::format("it was measured on {} nodes, and machines of infold have one node; logs "
-                                     "of one node can be compared",
-                                     run.hosts));
+      return refuse(run,
+                    fmt::format("it was measured on {} nodes, and machines of infold have one node; logs "
+                                "of one node can be compared",
+                                run.hosts));
     }
     const int gpus = run.ranks > 0 ? run.ranks : system_.machine.gpus;
     if (run.ranks == 0) note(fmt::format("the log does not list its ranks: {} GPUs are assumed", gpus));
@@ -85,9 +86,11 @@ class LogComparison {
   sim::Result<MeasuredLog> finish() {
     if (empty_ > 0) note(fmt::format("{} rows without data are left out", empty_));
     if (wrong_ > 0)
-      note(fmt::format("the log counts {} wrong values: the machine or the library is broken, whatever its times",
-                       wrong_));
-    if (out_.curves.empty()) return sim::fail(config::at(file_, {1, 1}, "there is no row that can be compared"));
+      note(fmt::format(
+          "the log counts {} wrong values: the machine or the library is broken, whatever its times",
+          wrong_));
+    if (out_.curves.empty())
+      return sim::fail(config::at(file_, {1, 1}, "there is no row that can be compared"));
     return std::move(out_);
   }
 

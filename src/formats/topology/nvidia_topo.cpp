@@ -55,7 +55,8 @@ std::string without_codes(std::string_view text) {
 std::vector<std::string_view> words_of_row(std::string_view line) {
   constexpr std::size_t kMostWords = 1024;
   std::vector<std::string_view> words;
-  for (line = config::trimmed(line); !line.empty() && words.size() < kMostWords; line = config::trimmed(line)) {
+  for (line = config::trimmed(line); !line.empty() && words.size() < kMostWords;
+       line = config::trimmed(line)) {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     words.push_back(line.substr(0, end));
     line.remove_prefix(end);
@@ -68,7 +69,8 @@ std::optional<int> numbered(std::string_view word, std::string_view before) {
   word.remove_prefix(before.size());
   int value = 0;
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (word.empty() || error != std::errc{} || stop != word.data() + word.size() || value < 0) return std::nullopt;
+  if (word.empty() || error != std::errc{} || stop != word.data() + word.size() || value < 0)
+    return std::nullopt;
   return value;
 }
 
@@ -76,7 +78,9 @@ sim::Result<TopoMatrix> read_matrix(std::string_view text, const std::string& fi
   TopoMatrix out;
   std::size_t gpus = 0;
   int number = 0;
-  const auto refuse = [&](std::string why) { return sim::fail(config::at(file, {number, 1}, std::move(why))); };
+  const auto refuse = [&](std::string why) {
+    return sim::fail(config::at(file, {number, 1}, std::move(why)));
+  };
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const auto words = words_of_row(text.substr(0, end));
@@ -96,14 +100,16 @@ sim::Result<TopoMatrix> read_matrix(std::string_view text, const std::string& fi
     }
     if (*row != static_cast<int>(out.cells.size()) || out.cells.size() == gpus)
       return refuse(fmt::format("GPU{} is not the next row of {} GPUs", *row, gpus));
-    if (words.size() < gpus + 1) return refuse(fmt::format("the row has fewer than {} columns of GPUs", gpus));
+    if (words.size() < gpus + 1)
+      return refuse(fmt::format("the row has fewer than {} columns of GPUs", gpus));
     auto& cells = out.cells.emplace_back();
     out.rows.push_back({number, 1});
     for (std::size_t column = 0; column < gpus; ++column) {
       const std::string_view word = words[column + 1];
       Cell cell;
       if (const auto links = numbered(word, "NV")) {
-        if (*links < 1 || *links > kMostNvlinks) return refuse(fmt::format("NV{} is not a number of links", *links));
+        if (*links < 1 || *links > kMostNvlinks)
+          return refuse(fmt::format("NV{} is not a number of links", *links));
         cell.nvlinks = *links;
       } else if (std::ranges::find(kPcieWords, word) != kPcieWords.end()) {
         cell.same_switch = word == "PIX" || word == "PXB";
@@ -116,7 +122,8 @@ sim::Result<TopoMatrix> read_matrix(std::string_view text, const std::string& fi
   }
   if (gpus == 0 || out.cells.size() != gpus) {
     number = 1;
-    return refuse(fmt::format("there is no whole matrix of GPUs in it ({} columns, {} rows)", gpus, out.cells.size()));
+    return refuse(
+        fmt::format("there is no whole matrix of GPUs in it ({} columns, {} rows)", gpus, out.cells.size()));
   }
   if (gpus < 2) return refuse("it has one GPU, which is joined to nothing");
   for (std::size_t a = 0; a < gpus; ++a) {
@@ -182,8 +189,8 @@ std::string name_of_gpu(std::size_t gpu) {
 
 }  // namespace
 
-sim::Result<SystemImport> read_nvidia_topo(std::string_view text, const std::string& file, const std::string& stem,
-                                           const std::string& gpu) {
+sim::Result<SystemImport> read_nvidia_topo(std::string_view text, const std::string& file,
+                                           const std::string& stem, const std::string& gpu) {
   const std::string plain = without_codes(text);
   auto matrix = read_matrix(plain, file);
   if (!matrix) return sim::fail_as(std::move(matrix));
@@ -200,21 +207,23 @@ sim::Result<SystemImport> read_nvidia_topo(std::string_view text, const std::str
     if (!known) {
       return sim::fail(config::at(
           file, topology.at,
-          fmt::format("no preset has {} GPUs{} with {} NVLinks each to switches, whose number the file does not say", n,
-                      gpu.empty() ? "" : " " + gpu, shared)));
+          fmt::format(
+              "no preset has {} GPUs{} with {} NVLinks each to switches, whose number the file does not say",
+              n, gpu.empty() ? "" : " " + gpu, shared)));
     }
     planes = planes_of_system(*known);
-    notes.assumed.push_back(fmt::format("the {} NVLinks of a GPU lead to {} switches, as in {}", shared, planes.size(),
-                                        known->name));
+    notes.assumed.push_back(fmt::format("the {} NVLinks of a GPU lead to {} switches, as in {}", shared,
+                                        planes.size(), known->name));
     if (gpu.empty()) {
       preset = known->machine.gpu.name;
       notes.assumed.push_back(fmt::format(
-          "the GPUs are {}, the first with as many NVLinks; 'infold import FILE --gpu NAME' takes others", preset));
+          "the GPUs are {}, the first with as many NVLinks; 'infold import FILE --gpu NAME' takes others",
+          preset));
     }
   } else if (gpu.empty()) {
-    return sim::fail(config::at(
-        file, topology.at,
-        "it does not say which GPUs these are; 'infold import FILE --gpu NAME -o machine.yaml' takes a preset's"));
+    return sim::fail(config::at(file, topology.at,
+                                "it does not say which GPUs these are; 'infold import FILE --gpu NAME -o "
+                                "machine.yaml' takes a preset's"));
   }
   const std::vector<std::size_t> groups = pcie_groups(*matrix);
   for (std::size_t a = 0; a < n; ++a) {
@@ -225,13 +234,15 @@ sim::Result<SystemImport> read_nvidia_topo(std::string_view text, const std::str
     made.at = matrix->rows[a];
     made.above = {"0", fmt::format("bridge{}", groups[a])};
     for (std::size_t plane = 0; plane < planes.size(); ++plane)
-      made.links.push_back({TopologyLink::To::kSwitch, fmt::format("switch{}", plane), planes[plane], made.at});
+      made.links.push_back(
+          {TopologyLink::To::kSwitch, fmt::format("switch{}", plane), planes[plane], made.at});
     for (std::size_t b = 0; b < n && planes.empty(); ++b) {
       if (matrix->cells[a][b].nvlinks > 0)
         made.links.push_back({TopologyLink::To::kGpu, name_of_gpu(b), matrix->cells[a][b].nvlinks, made.at});
     }
   }
-  return make_topology_system(topology, "the output of nvidia-smi topo -m", file, stem, preset, std::move(notes));
+  return make_topology_system(topology, "the output of nvidia-smi topo -m", file, stem, preset,
+                              std::move(notes));
 }
 
 }  // namespace infold::formats

@@ -251,8 +251,8 @@ sim::Result<SystemImport> read_topology_system(std::string_view text, const std:
                                                const std::string& stem, const std::string& gpu) {
   auto topology = read_topology(text, file);
   if (!topology) return sim::fail_as(std::move(topology));
-  return make_topology_system(*topology,
-                              topology->rccl ? "a topology file of RCCL" : "a topology file of NCCL", file, stem, gpu);
+  return make_topology_system(
+      *topology, topology->rccl ? "a topology file of RCCL" : "a topology file of NCCL", file, stem, gpu);
 }
 
 }  // namespace infold::formats

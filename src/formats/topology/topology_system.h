@@ -21,7 +21,8 @@ struct SystemImport {
 sim::Result<SystemImport> read_topology_system(std::string_view text, const std::string& file,
                                                const std::string& stem, const std::string& gpu = {});
 
-/// The same for what was read already. `format` is what it was read from; `notes` come before those made here.
+/// The same for what was read already. `format` is what it was read from; `notes` come before those made
+/// here.
 sim::Result<SystemImport> make_topology_system(const Topology& topology, std::string_view format,
                                                const std::string& file, const std::string& stem,
                                                const std::string& gpu, Notes notes = {});
