@@ -13,6 +13,7 @@
 #include "formats/model/hugging_face.h"
 #include "formats/msccl/msccl_program.h"
 #include "formats/text/file_text.h"
+#include "formats/topology/nvidia_topo.h"
 #include "formats/topology/topology_system.h"
 
 namespace infold::formats {
@@ -74,8 +75,10 @@ sim::Result<study::SystemSpec> load_system(std::string_view name_or_file, std::s
   const Foreign& foreign = *opened;
   const std::string& file = foreign.text.file;
   if (foreign.format == Format::kOurs) return config::load_system(name_or_file, sets, validate);
-  if (foreign.format != Format::kNcclTopology) return other_kind(file, foreign.format, "system");
-  auto read = read_topology_system(foreign.text.text, file, foreign.text.stem);
+  const bool matrix = foreign.format == Format::kNvidiaTopo;
+  if (!matrix && foreign.format != Format::kNcclTopology) return other_kind(file, foreign.format, "system");
+  auto read = matrix ? read_nvidia_topo(foreign.text.text, file, foreign.text.stem)
+                     : read_topology_system(foreign.text.text, file, foreign.text.stem);
   if (!read) return sim::fail_as(std::move(read));
   study::SystemSpec system = std::move(read->system);
   if (auto changed = config::apply_overrides(system, sets); !changed) return sim::fail_as(std::move(changed));

@@ -11,6 +11,7 @@
 #include "formats/model/hugging_face.h"
 #include "formats/msccl/msccl_program.h"
 #include "formats/text/file_text.h"
+#include "formats/topology/nvidia_topo.h"
 #include "formats/topology/topology_system.h"
 
 namespace infold::formats {
@@ -56,11 +57,18 @@ sim::Result<Imported> import_file(const std::string& file, const std::string& gp
   if (!text) return sim::fail_as(std::move(text));
   Imported out;
   out.format = recognise(text->text);
-  if (!gpu.empty() && out.format != Format::kNcclTopology)
+  if (!gpu.empty() && out.format != Format::kNcclTopology && out.format != Format::kNvidiaTopo)
     return sim::fail("--gpu: only topology files leave open which GPUs they mean");
   switch (out.format) {
     case Format::kNcclTopology: {
       auto read = read_topology_system(text->text, file, text->stem, gpu);
+      if (!read) return sim::fail_as(std::move(read));
+      out.value = std::move(read->system);
+      out.notes = std::move(read->notes);
+      return out;
+    }
+    case Format::kNvidiaTopo: {
+      auto read = read_nvidia_topo(text->text, file, text->stem, gpu);
       if (!read) return sim::fail_as(std::move(read));
       out.value = std::move(read->system);
       out.notes = std::move(read->notes);

@@ -40,17 +40,16 @@ constexpr std::array kParameters = {
 
 /// Variables that change nothing that is simulated, whole or by their beginning.
 constexpr std::array<std::string_view, 31> kWithoutEffect = {
-    "NCCL_DEBUG",          "NCCL_SOCKET_",       "NCCL_IB_",           "NCCL_NET",
-    "NCCL_COLLNET_",       "NCCL_CROSS_NIC",     "NCCL_TOPO_DUMP_",    "NCCL_GRAPH_",
-    "NCCL_CUMEM_",         "NCCL_LAUNCH_MODE",   "NCCL_ASYNC_ERROR_",  "NCCL_BLOCKING_WAIT",
-    "NCCL_COMM_",          "NCCL_CHECKS_",       "NCCL_CONF_FILE",     "NCCL_HOSTID",
-    "NCCL_IGNORE_",        "NCCL_NVB_",          "NCCL_PXN_",          "NCCL_RAS_",
-    "NCCL_RINGS",          "NCCL_SET_",          "NCCL_SHM_",          "NCCL_PROFILER_",
-    "NCCL_TUNER_",         "NCCL_WORK_",         "NCCL_OOB_",          "NCCL_GDR",
-    "NCCL_SINGLE_",        "NCCL_PARALLEL_",     "NCCL_LOCAL_REGISTER"};
+    "NCCL_DEBUG",         "NCCL_SOCKET_",       "NCCL_IB_",    "NCCL_NET",       "NCCL_COLLNET_",
+    "NCCL_CROSS_NIC",     "NCCL_TOPO_DUMP_",    "NCCL_GRAPH_", "NCCL_CUMEM_",    "NCCL_LAUNCH_MODE",
+    "NCCL_ASYNC_ERROR_",  "NCCL_BLOCKING_WAIT", "NCCL_COMM_",  "NCCL_CHECKS_",   "NCCL_CONF_FILE",
+    "NCCL_HOSTID",        "NCCL_IGNORE_",       "NCCL_NVB_",   "NCCL_PXN_",      "NCCL_RAS_",
+    "NCCL_RINGS",         "NCCL_SET_",          "NCCL_SHM_",   "NCCL_PROFILER_", "NCCL_TUNER_",
+    "NCCL_WORK_",         "NCCL_OOB_",          "NCCL_GDR",    "NCCL_SINGLE_",   "NCCL_PARALLEL_",
+    "NCCL_LOCAL_REGISTER"};
 constexpr std::array<std::string_view, 9> kMapped = {
-    "NCCL_ALGO",          "NCCL_PROTO",        "NCCL_MAX_NCHANNELS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS",
-    "NCCL_MIN_CTAS",      "NCCL_NVLS_ENABLE",  "NCCL_P2P_DISABLE",   "NCCL_P2P_LEVEL"};
+    "NCCL_ALGO",     "NCCL_PROTO",       "NCCL_MAX_NCHANNELS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_CTAS",
+    "NCCL_MIN_CTAS", "NCCL_NVLS_ENABLE", "NCCL_P2P_DISABLE",   "NCCL_P2P_LEVEL"};
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -82,10 +81,10 @@ struct Known {
   std::string_view nccl;
   std::string_view ours;
 };
-constexpr std::array kAlgorithms = {Known{"tree", "tree"},      Known{"ring", "ring"},
-                                    Known{"collnetdirect", ""}, Known{"collnetchain", ""},
-                                    Known{"nvls", "nvls"},      Known{"nvlstree", ""},
-                                    Known{"pat", ""}};
+constexpr std::array kAlgorithms = {
+    Known{"tree", "tree"},     Known{"ring", "ring"}, Known{"collnetdirect", ""},
+    Known{"collnetchain", ""}, Known{"nvls", "nvls"}, Known{"nvlstree", ""},
+    Known{"pat", ""}};
 constexpr std::array kProtocols = {Known{"ll", "ll"}, Known{"ll128", "ll128"}, Known{"simple", "simple"}};
 
 struct NamedCollective {
@@ -147,7 +146,8 @@ class Reader {
     if (!number || *number < 1 || *number > 256)
       return refuse(fmt::format("'{}' is not a number from 1 to 256", config::shown(value, 40)));
     out = static_cast<int>(*number);
-    understood(fmt::format("coll.channels {} {}", name_.starts_with("NCCL_MAX") ? "at most" : "at least", *number));
+    understood(
+        fmt::format("coll.channels {} {}", name_.starts_with("NCCL_MAX") ? "at most" : "at least", *number));
     return {};
   }
 
@@ -162,12 +162,14 @@ class Reader {
 
   sim::Status p2p(std::string_view name, std::string_view value) {
     const std::string word = lower(value);
-    const bool off = name == "NCCL_P2P_DISABLE" ? number_of(value).value_or(0) != 0 : word == "loc" || word == "0";
+    const bool off =
+        name == "NCCL_P2P_DISABLE" ? number_of(value).value_or(0) != 0 : word == "loc" || word == "0";
     out_.p2p_off = out_.p2p_off || off;
     understood(off ? "data go through the host" : "GPUs reach each other, as the machine has it");
     if (off)
       out_.notes.assumed.emplace_back(
-          "without peer-to-peer access each GPU has one PCIe 4.0 x16 link to the host; --set fabric.link.rate=... "
+          "without peer-to-peer access each GPU has one PCIe 4.0 x16 link to the host; --set "
+          "fabric.link.rate=... "
           "says another rate");
     return {};
   }
@@ -181,7 +183,8 @@ class Reader {
       AllowedNames made;
       if (const std::size_t colon = rule.find(':'); colon != std::string_view::npos) {
         const std::string collective = lower(config::trimmed(rule.substr(0, colon)));
-        const auto found = std::ranges::find(kCollectives, std::string_view(collective), &NamedCollective::nccl);
+        const auto found =
+            std::ranges::find(kCollectives, std::string_view(collective), &NamedCollective::nccl);
         if (found == kCollectives.end())
           return refuse(fmt::format("there is no collective '{}'", config::shown(collective, 32)));
         made.collective = found->collective;
@@ -200,16 +203,17 @@ class Reader {
                                     config::did_you_mean(name, all), fmt::join(all, ", ")));
         }
         if (found->ours.empty() && !all_but)
-          out_.notes.ignored.push_back(fmt::format("{} of {}, which infold does not have", found->nccl, name_));
+          out_.notes.ignored.push_back(
+              fmt::format("{} of {}, which infold does not have", found->nccl, name_));
         listed.push_back(name);
       }
       for (const Known& k : known) {
         const bool named = std::ranges::find(listed, k.nccl) != listed.end();
         if (named != all_but && !k.ours.empty()) made.names.emplace_back(k.ours);
       }
-      if (made.names.empty())
-        return refuse(fmt::format("of what it allows, infold has no {}", what));
-      understood(fmt::format("{}{}", made.collective ? fmt::format("{}: ", sim::name_of(*made.collective)) : "",
+      if (made.names.empty()) return refuse(fmt::format("of what it allows, infold has no {}", what));
+      understood(fmt::format("{}{}",
+                             made.collective ? fmt::format("{}: ", sim::name_of(*made.collective)) : "",
                              fmt::join(made.names, ", ")));
       out.push_back(std::move(made));
     }
@@ -219,18 +223,20 @@ class Reader {
   void ignore(std::string_view name, std::string_view value) {
     for (const std::string_view start : kWithoutEffect) {
       if (name.starts_with(start)) {
-        out_.notes.ignored.push_back(fmt::format("{}: no effect on what is simulated", config::shown(name, 40)));
+        out_.notes.ignored.push_back(
+            fmt::format("{}: no effect on what is simulated", config::shown(name, 40)));
         return;
       }
     }
     if (name == "NCCL_TOPO_FILE") {
-      out_.notes.ignored.push_back(fmt::format("NCCL_TOPO_FILE: --system {} takes it", config::shown(value, 80)));
+      out_.notes.ignored.push_back(
+          fmt::format("NCCL_TOPO_FILE: --system {} takes it", config::shown(value, 80)));
       return;
     }
     std::vector<std::string_view> known(kMapped.begin(), kMapped.end());
     for (const Parameter& p : kParameters) known.push_back(p.variable);
-    out_.notes.ignored.push_back(
-        fmt::format("{}: not known{}", config::shown(name, 40), config::did_you_mean(std::string(name), known)));
+    out_.notes.ignored.push_back(fmt::format("{}: not known{}", config::shown(name, 40),
+                                             config::did_you_mean(std::string(name), known)));
   }
 
   const std::string& file_;
@@ -272,9 +278,11 @@ sim::Result<NcclEnvironment> read_nccl_environment(std::string_view text, const 
         return sim::fail(
             config::at(file, at, fmt::format("'{}' is not like NCCL_ALGO=Ring", config::shown(word, 40))));
       std::string_view value = word.substr(equals + 1);
-      if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+          value.back() == value.front())
         value = value.substr(1, value.size() - 2);
-      if (auto read = reader.variable(word.substr(0, equals), value, at); !read) return sim::fail_as(std::move(read));
+      if (auto read = reader.variable(word.substr(0, equals), value, at); !read)
+        return sim::fail_as(std::move(read));
     }
   }
   return reader.take();

@@ -1,5 +1,5 @@
-// The environment variables of NCCL and RCCL: as a list ("NCCL_ALGO=Ring NCCL_PROTO=^LL"), or as a file in the
-// style of nccl.conf, and what they mean here.
+// The environment variables of NCCL and RCCL: as a list ("NCCL_ALGO=Ring NCCL_PROTO=^LL"), or as a file in
+// the style of nccl.conf, and what they mean here.
 #pragma once
 
 #include <optional>

@@ -94,7 +94,7 @@ bool is_tar(std::string_view text) {
 bool is_read(Format format) {
   return format == Format::kHuggingFace || format == Format::kNcclTopology || format == Format::kNcclTests ||
          format == Format::kMsccl || format == Format::kChakra || format == Format::kKineto ||
-         format == Format::kWorkload;
+         format == Format::kWorkload || format == Format::kNvidiaTopo;
 }
 
 std::string_view meaning_of(Format format) {

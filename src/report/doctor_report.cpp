@@ -1,4 +1,5 @@
-// The table says for each size how many times longer than expected it took, and marks what is not allowed for.
+// The table says for each size how many times longer than expected it took, and marks what is not allowed
+// for.
 #include "report/doctor_report.h"
 
 #include <fmt/format.h>
@@ -40,17 +41,18 @@ std::string curve_text(const Diagnosis& d, std::size_t c) {
   std::string text =
       fmt::format("\n# {} on {} GPUs, {}: {}\n", sim::name_of(curve.measured.collective), curve.measured.gpus,
                   sim::name_of(curve.measured.type), d.slow[c] ? "slower than expected" : "as expected");
-  text += fmt::format("#{:>13} {:>12} {:>12} {:>9} {:>12} {:>8} {:>6}", "size", "measured", "expected", "ratio",
-                      "up to", "algo", "proto");
+  text += fmt::format("#{:>13} {:>12} {:>12} {:>9} {:>12} {:>8} {:>6}", "size", "measured", "expected",
+                      "ratio", "up to", "algo", "proto");
   text += caused ? fmt::format(" {:>12}\n", "best cause") : "\n";
-  text += fmt::format("#{:>13} {:>12} {:>12} {:>9} {:>12} {:>8} {:>6}", "(B)", "(us)", "(us)", "", "(us)", "", "");
+  text += fmt::format("#{:>13} {:>12} {:>12} {:>9} {:>12} {:>8} {:>6}", "(B)", "(us)", "(us)", "", "(us)", "",
+                      "");
   text += caused ? fmt::format(" {:>12}\n", "(us)") : "\n";
   for (std::size_t p = 0; p < curve.expected.size(); ++p) {
     const study::MeasuredPoint& point = curve.measured.points[p];
     const study::Choice& choice = curve.offers[curve.choices[p]];
-    text += fmt::format("{:>14} {:>12.2f} {:>12.2f} {:>9.2f} {:>12.2f} {:>8} {:>6}", point.bytes.count(), point.us,
-                        curve.expected[p], point.us / curve.expected[p], d.allowed[c][p], name_of(choice),
-                        sim::name_of(choice.protocol));
+    text += fmt::format("{:>14} {:>12.2f} {:>12.2f} {:>9.2f} {:>12.2f} {:>8} {:>6}", point.bytes.count(),
+                        point.us, curve.expected[p], point.us / curve.expected[p], d.allowed[c][p],
+                        name_of(choice), sim::name_of(choice.protocol));
     if (caused) text += fmt::format(" {:>12.2f}", *with_best_cause(d, c, p));
     text += point.us > d.allowed[c][p] ? "  slow\n" : "\n";
   }
@@ -59,9 +61,10 @@ std::string curve_text(const Diagnosis& d, std::size_t c) {
 
 std::string verdict_text(const Diagnosis& d) {
   if (d.verdict == Verdict::kAsExpected) {
-    return fmt::format("as expected: no slower than the simulated machine, as far as infold is exact; {} off it "
-                       "on average\n",
-                       percent(d.fit));
+    return fmt::format(
+        "as expected: no slower than the simulated machine, as far as infold is exact; {} off it "
+        "on average\n",
+        percent(d.fit));
   }
   if (d.verdict == Verdict::kUnclear) {
     std::string text = "unclear: slower than expected, and no cause fits clearly better than the others\n";
@@ -73,8 +76,8 @@ std::string verdict_text(const Diagnosis& d) {
   }
   const study::CauseFit& best = d.fits.front();
   std::string text = fmt::format("lost: {} ({})\n", cause_of(d, best).about, degree_of(d, best));
-  text += fmt::format("with it the simulated machine is {} off the log on average, without {}", percent(best.fit),
-                      percent(d.fit));
+  text += fmt::format("with it the simulated machine is {} off the log on average, without {}",
+                      percent(best.fit), percent(d.fit));
   if (d.margin > 0) text += fmt::format("; the next cause is {:.1f} times as far off", d.margin);
   text += "\n";
   for (const std::size_t i : d.same_as) {

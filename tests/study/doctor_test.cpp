@@ -71,8 +71,9 @@ TEST(Doctor, OffersTheCausesThatTheMachineCanHave) {
 }
 
 TEST(Doctor, StopsWhenAsked) {
-  const auto stopped = diagnose(prepared(reducing_machine()), std::vector{all_reduce_sizes(4, 64_KiB, 1_MiB, 4)},
-                                [](const std::string&, double) { return false; });
+  const auto stopped =
+      diagnose(prepared(reducing_machine()), std::vector{all_reduce_sizes(4, 64_KiB, 1_MiB, 4)},
+               [](const std::string&, double) { return false; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, sim::Error::Kind::kInterrupted);
 }

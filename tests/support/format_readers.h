@@ -9,6 +9,7 @@
 #include "formats/nccl_environment.h"
 #include "formats/nccl_tests.h"
 #include "formats/text/file_text.h"
+#include "formats/topology/nvidia_topo.h"
 #include "formats/topology/topology_system.h"
 #include "formats/trace/traces.h"
 #include "formats/workload/workload_file.h"
@@ -23,7 +24,7 @@ std::string refusal_by(const std::string& path, Read read) {
   return text ? config::refusal_of(read(text->text)) : to_string(text.error());
 }
 
-inline constexpr std::array<config::NamedReader, 8> kFormatReaders = {{
+inline constexpr std::array<config::NamedReader, 9> kFormatReaders = {{
     {"hugging-face",
      [](const std::string& path) {
        return refusal_by(path,
@@ -33,6 +34,11 @@ inline constexpr std::array<config::NamedReader, 8> kFormatReaders = {{
      [](const std::string& path) {
        return refusal_by(
            path, [](const std::string& text) { return read_topology_system(text, "input", "input"); });
+     }},
+    {"nvidia-topo",
+     [](const std::string& path) {
+       return refusal_by(path,
+                         [](const std::string& text) { return read_nvidia_topo(text, "input", "input"); });
      }},
     {"msccl",
      [](const std::string& path) {

@@ -72,8 +72,8 @@ struct PlantedSystem {
         const bool lost = d.verdict == Verdict::kLost;
         const bool named = lost && d.causes[d.fits.front().cause].id == id;
         const bool among = lost && std::ranges::any_of(d.same_as, [&](std::size_t k) {
-          return d.causes[d.fits[k].cause].id == id;
-        });
+                             return d.causes[d.fits[k].cause].id == id;
+                           });
         ++count.seen;
         count.named += named ? 1 : 0;
         count.among += among ? 1 : 0;

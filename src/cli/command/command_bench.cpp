@@ -246,7 +246,8 @@ sim::Status check_built(const BenchArguments& args, const BenchOptions& options,
 sim::Status take_environment(BenchArguments& args, const Environment& environment) {
   if (!args.program.empty()) {
     if (environment.variables.algorithms.empty() && environment.variables.protocols.empty()) return {};
-    return sim::fail("--env: NCCL_ALGO and NCCL_PROTO have no effect with --program, which brings its own steps");
+    return sim::fail(
+        "--env: NCCL_ALGO and NCCL_PROTO have no effect with --program, which brings its own steps");
   }
   for (const auto& named : coll::kCollectiveNames) {
     if (named.name != args.collective) continue;

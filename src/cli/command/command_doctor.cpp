@@ -78,12 +78,13 @@ void add_doctor(CLI::App& app, const std::string& typed, int& exit) {
   auto args = std::make_shared<DoctorArguments>();
   args->page.typed = typed;
   CLI::App* command =
-      app.add_subcommand("doctor", "compare a log of nccl-tests with what the machine should give, and say why "
-                                   "it gives less");
-  command
-      ->add_option("--system", args->system, "preset or file, e.g. the topo.xml of NCCL_TOPO_DUMP_FILE")
+      app.add_subcommand("doctor",
+                         "compare a log of nccl-tests with what the machine should give, and say why "
+                         "it gives less");
+  command->add_option("--system", args->system, "preset or file, e.g. the topo.xml of NCCL_TOPO_DUMP_FILE")
       ->required();
-  command->add_option("--log", args->log, "what nccl-tests printed, of one node; also packed (.gz)")->required();
+  command->add_option("--log", args->log, "what nccl-tests printed, of one node; also packed (.gz)")
+      ->required();
   command
       ->add_option("--set", args->sets,
                    "change a parameter, e.g. --set coll.channels=16 (see 'infold describe')")

@@ -73,7 +73,7 @@ void add_import(CLI::App& app, int& exit) {
   command
       ->add_option(
           "file", args->files,
-          "a topology file of NCCL or RCCL, a config.json of Hugging Face, a log of nccl-tests, or traces of "
+          "a topology file of NCCL or RCCL, the output of nvidia-smi topo -m, a config.json of Hugging Face, a log of nccl-tests, or traces of "
           "Chakra or the PyTorch profiler, one for each rank; also packed (.gz)")
       ->required();
   command->add_option("-o,--out", args->out, "write the same as a file of infold (measurements: JSON)")

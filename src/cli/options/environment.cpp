@@ -52,8 +52,9 @@ std::vector<std::string> sets_of(const formats::NcclEnvironment& env, const stud
   if (env.max_channels && *env.max_channels < system.coll.nvls.channels)
     sets.push_back(fmt::format("coll.nvls.channels={}", *env.max_channels));
   if (!env.p2p_off) return sets;
-  for (const char* set : {"fabric.topology=pcie-tree", "fabric.link.rate=31.5GB/s", "fabric.packet.payload=128B",
-                          "fabric.packet.header=24B", "fabric.packet.ack=8B", "inc.unit=none"})
+  for (const char* set :
+       {"fabric.topology=pcie-tree", "fabric.link.rate=31.5GB/s", "fabric.packet.payload=128B",
+        "fabric.packet.header=24B", "fabric.packet.ack=8B", "inc.unit=none"})
     sets.emplace_back(set);
   sets.push_back(fmt::format("fabric.groups={}", system.machine.gpus));
   return sets;
@@ -75,9 +76,10 @@ Names runnable(const Names& names, coll::Collective collective, bool reducing_sw
 
 void add_environment_argument(CLI::App& command, EnvironmentArguments& args) {
   command
-      .add_option("--env", args.typed,
-                  "environment variables of NCCL, e.g. \"NCCL_ALGO=Ring NCCL_MAX_NCHANNELS=8\", or a file like "
-                  "nccl.conf")
+      .add_option(
+          "--env", args.typed,
+          "environment variables of NCCL, e.g. \"NCCL_ALGO=Ring NCCL_MAX_NCHANNELS=8\", or a file like "
+          "nccl.conf")
       ->allow_extra_args(false);
 }
 
@@ -98,8 +100,7 @@ sim::Result<Environment> read_environment(const EnvironmentArguments& args, cons
     if (!system) return sim::fail_as(system);
     std::vector<std::string> sets = sets_of(out.variables, *system);
     const bool off = std::ranges::find(sets, "inc.unit=none") != sets.end();
-    out.reducing_switches =
-        out.reducing_switches && !off && system->machine.inc.unit == inc::Unit::kNvls;
+    out.reducing_switches = out.reducing_switches && !off && system->machine.inc.unit == inc::Unit::kNvls;
     if (!first && sets != out.sets)
       return sim::fail("--env: its variables mean different things on these systems; give one at a time");
     out.sets = std::move(sets);
@@ -113,8 +114,8 @@ sim::Status Environment::restrict(coll::Collective collective, bool several, Lib
     if (words.algorithms_typed) return sim::fail("--algo and NCCL_ALGO of --env: give one of them");
     const Names names = runnable(*left, collective, reducing_switches);
     if (names.empty()) {
-      return sim::fail(fmt::format("--env: NCCL_ALGO leaves {}, which cannot run {} here", fmt::join(*left, ", "),
-                                   sim::name_of(collective)));
+      return sim::fail(fmt::format("--env: NCCL_ALGO leaves {}, which cannot run {} here",
+                                   fmt::join(*left, ", "), sim::name_of(collective)));
     }
     const bool has_default = std::ranges::find(names, words.algorithms) != names.end();
     if (several) {

@@ -84,9 +84,11 @@ class LogComparison {
   sim::Result<MeasuredLog> finish() {
     if (empty_ > 0) note(fmt::format("{} rows without data are left out", empty_));
     if (wrong_ > 0)
-      note(fmt::format("the log counts {} wrong values: the machine or the library is broken, whatever its times",
-                       wrong_));
-    if (out_.curves.empty()) return sim::fail(config::at(file_, {1, 1}, "there is no row that can be compared"));
+      note(fmt::format(
+          "the log counts {} wrong values: the machine or the library is broken, whatever its times",
+          wrong_));
+    if (out_.curves.empty())
+      return sim::fail(config::at(file_, {1, 1}, "there is no row that can be compared"));
     return std::move(out_);
   }
 

@@ -320,7 +320,8 @@ sim::Result<std::unique_ptr<TrainSetup>> understand(const TrainArguments& typed)
   if (!environment) return sim::fail_as(environment);
   LibraryWords words{args.algorithms, args.algorithm_typed, args.protocol, args.protocol_typed};
   // Of the algorithms that are left, a step runs one; gradients are summed by all-reduces.
-  if (auto e = environment->restrict(coll::Collective::kAllReduce, false, words); !e) return sim::fail_as(std::move(e));
+  if (auto e = environment->restrict(coll::Collective::kAllReduce, false, words); !e)
+    return sim::fail_as(std::move(e));
   auto setup = std::make_unique<TrainSetup>();
   study::StepJob& job = setup->job;
   if (auto e = pick_recipe(args, job.recipe); !e) return sim::fail_as(std::move(e));

@@ -233,19 +233,26 @@ std::string system_name(std::string_view stem) {
 
 }  // namespace
 
-sim::Result<SystemImport> read_topology_system(std::string_view text, const std::string& file,
-                                               const std::string& stem, const std::string& gpu) {
-  auto topology = read_topology(text, file);
-  if (!topology) return sim::fail_as(std::move(topology));
+sim::Result<SystemImport> make_topology_system(const formats::Topology& topology, std::string_view format,
+                                               const std::string& file, const std::string& stem,
+                                               const std::string& gpu, Notes notes) {
   SystemImport out;
-  if (auto made = SystemMaker(*topology, file, gpu, out).make(); !made) return sim::fail_as(std::move(made));
+  out.notes = std::move(notes);
+  if (auto made = SystemMaker(topology, file, gpu, out).make(); !made) return sim::fail_as(std::move(made));
   study::SystemSpec& system = out.system;
-  const std::string_view format = topology->rccl ? "a topology file of RCCL" : "a topology file of NCCL";
   system.name = system_name(stem);
   system.summary = fmt::format("{} {}, {}, {}", system.machine.gpus, system.machine.gpu.name,
                                sim::name_of(system.machine.fabric.topology), format);
   system.sources = out.notes.sources(format);
   return out;
+}
+
+sim::Result<SystemImport> read_topology_system(std::string_view text, const std::string& file,
+                                               const std::string& stem, const std::string& gpu) {
+  auto topology = read_topology(text, file);
+  if (!topology) return sim::fail_as(std::move(topology));
+  return make_topology_system(
+      *topology, topology->rccl ? "a topology file of RCCL" : "a topology file of NCCL", file, stem, gpu);
 }
 
 }  // namespace infold::formats

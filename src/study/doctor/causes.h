@@ -27,7 +27,8 @@ struct LossCause {
   std::string_view id;     ///< "fewer-channels"
   std::string_view about;  ///< "the library runs fewer channels than it should"
   std::string_view check;  ///< what to look at on the machine
-  /// Causes of one kind may leave the same log and call for the same check; empty: it is of a kind of its own.
+  /// Causes of one kind may leave the same log and call for the same check; empty: it is of a kind of its
+  /// own.
   std::string_view kin;
   std::vector<CauseVariant> variants;
 };

@@ -179,7 +179,8 @@ bool leaves(const CauseVariant& variant, const Choice& choice) {
   return !variant.protocol || choice.protocol == *variant.protocol;
 }
 
-/// The offer that takes least at a point, of those that `may` be taken; the number of offers if there is none.
+/// The offer that takes least at a point, of those that `may` be taken; the number of offers if there is
+/// none.
 template <class May>
 std::size_t fastest(const ExpectedCurve& curve, std::size_t point, const May& may) {
   std::size_t best = curve.offers.size();
@@ -219,8 +220,7 @@ std::size_t possible(const ExpectedCurve& curve, std::size_t point, const Prepar
 Times with_fewer_offers(const ExpectedCurve& curve, const CauseVariant& variant) {
   Times times;
   for (std::size_t p = 0; p < curve.expected.size(); ++p) {
-    const std::size_t best =
-        fastest(curve, p, [&](const Choice& offer) { return leaves(variant, offer); });
+    const std::size_t best = fastest(curve, p, [&](const Choice& offer) { return leaves(variant, offer); });
     times.push_back(best < curve.offers.size() ? curve.times[best][p] : curve.expected[p]);
   }
   return times;

@@ -40,8 +40,9 @@ using AllowedChoice = std::function<bool(coll::Collective collective, const Choi
 /// Called with what is being simulated and the share that is done; returning false asks to stop.
 using DoctorProgress = std::function<bool(const std::string& what, double share)>;
 
-/// A point of a larger size continues the line through this size and half of it, which are simulated: a message
-/// of many windows takes as long for each of them. From there on, times that were simulated grow evenly.
+/// A point of a larger size continues the line through this size and half of it, which are simulated: a
+/// message of many windows takes as long for each of them. From there on, times that were simulated grow
+/// evenly.
 sim::Bytes largest_simulated(const Choice& choice, int gpus);
 
 /// Simulates a healthy machine. Of many points some are taken, spread over the sizes. Fails if the machine

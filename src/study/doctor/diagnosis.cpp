@@ -138,7 +138,8 @@ Diagnosis judge(const SystemSpec& system, std::vector<ExpectedCurve> healthy) {
   for (const ExpectedCurve& curve : d.curves) {
     Times& allowed = d.allowed.emplace_back();
     for (std::size_t p = 0; p < curve.expected.size(); ++p) {
-      allowed.push_back(curve.expected[p] * (1 + known_error(system, curve.measured.collective, curve.measured.points[p].bytes)) *
+      allowed.push_back(curve.expected[p] *
+                        (1 + known_error(system, curve.measured.collective, curve.measured.points[p].bytes)) *
                         (1 + kNoise));
     }
     d.slow.push_back(is_slow(curve, allowed));

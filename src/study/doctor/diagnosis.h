@@ -41,11 +41,11 @@ struct Diagnosis {
   std::vector<Times> allowed;  ///< up to these times, points are as expected
   std::vector<bool> slow;      ///< by curve: whether it is slower than expected
   double fit = 0;              ///< of what is expected, over the curves that are tested, or all
-  /// The curves that causes are tested on: no more than three, because each costs seconds per cause. Slow ones
-  /// come first, but a cause must also fit one that is as expected, if there is one.
+  /// The curves that causes are tested on: no more than three, because each costs seconds per cause. Slow
+  /// ones come first, but a cause must also fit one that is as expected, if there is one.
   std::vector<std::size_t> tested;
   std::vector<LossCause> causes;  ///< that were tested; none if all is as expected
-  std::vector<CauseFit> fits;  ///< of each cause that can be simulated, the best first
+  std::vector<CauseFit> fits;     ///< of each cause that can be simulated, the best first
   /// With a cause: how many times further off the next best is.
   double margin = 0;
   /// Causes of the same kind that fit about as well, places in `fits`.

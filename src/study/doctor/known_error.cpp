@@ -14,19 +14,20 @@ struct UpTo {
   double error;
 };
 
-// The all-reduce of H100. Small messages hang on launch and polling, which differ from host to host (accepted: 25 %). From 4 to 27 MiB
-// rings on H100 are measured up to 13 % above, from 64 MiB on 2 %.
+// The all-reduce of H100. Small messages hang on launch and polling, which differ from host to host
+// (accepted: 25 %). From 4 to 27 MiB rings on H100 are measured up to 13 % above, from 64 MiB on 2 %.
 constexpr std::array kReducingSwitches = {UpTo{sim::Bytes::mib(2), 0.35}, UpTo{sim::Bytes::mib(48), 0.15},
                                           UpTo{sim::Bytes::gib(1024), 0.10}};
-// The all-reduce of a machine whose switches do not reduce: one published A100 is up to 92 % above at 4 MiB, 76 % at 16 MiB, 35 % at 64 MiB, 9 % at 256 MiB.
+// The all-reduce of a machine whose switches do not reduce: one published A100 is up to 92 % above at 4 MiB,
+// 76 % at 16 MiB, 35 % at 64 MiB, 9 % at 256 MiB.
 constexpr std::array kPlainLinks = {UpTo{sim::Bytes::mib(2), 0.50}, UpTo{sim::Bytes::mib(24), 0.95},
-                                    UpTo{sim::Bytes::mib(96), 0.40},
-                                    UpTo{sim::Bytes::mib(192), 0.25}, UpTo{sim::Bytes::gib(1024), 0.10}};
+                                    UpTo{sim::Bytes::mib(96), 0.40}, UpTo{sim::Bytes::mib(192), 0.25},
+                                    UpTo{sim::Bytes::gib(1024), 0.10}};
 constexpr std::array kOther = {UpTo{sim::Bytes::mib(2), 0.50}, UpTo{sim::Bytes::mib(48), 0.25},
                                UpTo{sim::Bytes::gib(1024), 0.15}};
 
-// The number of channels of a send differs by a factor of two between versions of NCCL, and so do the times of
-// sends that do not have all channels yet.
+// The number of channels of a send differs by a factor of two between versions of NCCL, and so do the times
+// of sends that do not have all channels yet.
 constexpr std::array kSends = {UpTo{sim::Bytes::mib(192), 1.0}, UpTo{sim::Bytes::gib(1024), 0.15}};
 
 double at(std::span<const UpTo> errors, sim::Bytes bytes) {
