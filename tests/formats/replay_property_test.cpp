@@ -50,7 +50,8 @@ study::ReplayResult replayed(const study::Workload& w, const study::SystemPtr& s
   const study::ReplayJob job{.system = system,
                              .workload = &w,
                              .method = {.algorithm = coll::find_algorithm("ring")},
-                             .protocol = coll::Protocol::kLl};
+                             .protocol = coll::Protocol::kLl,
+                             .burst = {}};
   auto ran = study::run(job, {});
   RC_ASSERT(ran.has_value());
   return *std::move(ran);
