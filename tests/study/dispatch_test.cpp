@@ -53,7 +53,7 @@ TEST(Dispatch, IsRightWithEveryTableAndPolicy) {
             system.machine.inc.table_full = full;
             system.machine.inc.order = order;
             system.machine.inc.table_entries = entries;
-            CollectiveJob job = tokens_on(system, c, algorithm, 3, 512_B, 8 * 24'000_B);
+            CollectiveJob job = tokens_on(system, c, algorithm, 3, 512_B, sim::Bytes{8 * 24'000});
             if (turn % 3 == 0) job.delays = skewed(8, 20'000_ns, turn);
             if (turn % 5 == 0) job.concurrent = 2;
             SCOPED_TRACE(fmt::format("{} {} full {} order {} entries {} turn {}", algorithm, sim::name_of(c),
@@ -97,8 +97,12 @@ TEST(Dispatch, ToAllRanksIsAnAllGatherAndToOneAnAllToAll) {
     job.collective = Collective::kAllGather;
     const CollectiveResult gather = result_of(job);
     EXPECT_EQ(dispatch.link_bytes_per_gpu, gather.link_bytes_per_gpu);
-    if (f == 8) EXPECT_NEAR(dispatch.time.in_us() / gather.time.in_us(), 1, 0.05);
-    if (f == 1) EXPECT_LT(dispatch.time, gather.time);
+    if (f == 8) {
+      EXPECT_NEAR(dispatch.time.in_us() / gather.time.in_us(), 1, 0.05);
+    }
+    if (f == 1) {
+      EXPECT_LT(dispatch.time, gather.time);
+    }
   }
 }
 
