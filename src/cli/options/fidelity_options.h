@@ -1,7 +1,6 @@
 // The options of how closely steps are simulated, and where profiles are kept.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "sim/result.h"
@@ -21,13 +20,13 @@ struct FidelityArguments {
   std::string budget;
   bool no_cache = false;
 
-  /// Whether a step may be composed, and only composed.
+  /// Whether a step may be composed, and whether it is.
   bool may_compose() const { return fidelity == "composed" || fidelity == "auto"; }
   bool composes() const { return fidelity == "composed"; }
 };
 
 void add_fidelity_arguments(CLI::App& command, FidelityArguments& args);
-/// Both must outlive `effects`. `simulates`: whether the command line simulates several GPUs at all.
+/// `args` must outlive `effects`.
 void add_fidelity_effects(CLI::App& command, const FidelityArguments& args, Effects& effects);
 
 /// Sets the level of a step, and where its profiles are kept.

@@ -1,4 +1,4 @@
-// Figures of `infold validate --ladder`, each the largest of its kind.
+// No step of `infold validate --ladder` was further off than this.
 #include "study/composed/measured_error.h"
 
 #include "train/strategy/sharding.h"

@@ -1,5 +1,5 @@
 // How far composed steps were off the same steps in bursts on every GPU, by kind of step: what
-// `infold validate --ladder` prints. A test keeps it true (tests/cli/ladder.cases).
+// `infold validate --ladder` prints. docs/fidelity.md has the table.
 #pragma once
 
 #include <optional>

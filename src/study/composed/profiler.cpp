@@ -138,7 +138,7 @@ sim::Status Profiler::shorten(Partner& partner, sim::Bytes to) const {
 }
 
 /// Communication of one collective, program and group is of one kind with all that has about as many bytes.
-sim::Status Profiler::find_partners() {
+void Profiler::find_partners() {
   std::map<std::string, PartnerId> known;
   for (const work::Script& script : graph_.scripts) {
     for (const work::Stream& stream : script.streams) {
@@ -174,15 +174,10 @@ sim::Status Profiler::find_partners() {
       }
     }
   }
-  for (Kind& kind : partners_) {
-    if (!kind.partner.communicates()) continue;
-    if (auto ok = shorten(kind.partner, kMostSimulated); !ok) return ok;
-  }
-  return {};
 }
 
 sim::Status Profiler::learn_alone() {
-  if (auto ok = find_partners(); !ok) return ok;
+  find_partners();
   if (auto ok = learn_kernels(); !ok) return ok;
   return learn_partners();
 }
@@ -224,10 +219,14 @@ sim::Status Profiler::learn_partners() {
   std::vector<Line> lines(partners_.size());
   for (std::size_t k = 0; k < partners_.size(); ++k) {
     const Kind& kind = partners_[k];
-    lines[k].own = lines[k].first = lines[k].second = add(kind.partner);
+    Partner most = kind.partner;
+    if (most.communicates()) {
+      if (auto ok = shorten(most, kMostSimulated); !ok) return ok;
+    }
+    lines[k].own = lines[k].first = lines[k].second = add(std::move(most));
     if (kind.sizes.empty()) continue;
     if (kind.sizes.rbegin()->first > kMostSimulated.count()) {
-      Partner half = partner_of(rank_of_[static_cast<std::size_t>(kind.op)], kind.op);
+      Partner half = kind.partner;
       if (auto ok = shorten(half, kMostSimulated / 2); !ok) return ok;
       lines[k].first = add(std::move(half));
       continue;
@@ -243,12 +242,18 @@ sim::Status Profiler::learn_partners() {
   for (std::size_t k = 0; k < partners_.size(); ++k) {
     Kind& kind = partners_[k];
     const Sampled& own = (*sampled)[lines[k].own];
-    kind.next = own.next;
-    kind.pace = (kind.partner.communicates() ? own.sent : 1.0) / std::max(own.next, 1.0);
     const Sampled& low = (*sampled)[lines[k].first];
     const Sampled& high = (*sampled)[lines[k].second];
     const auto from = static_cast<double>(samples[lines[k].first].partner->bytes.count());
     const double range = static_cast<double>(samples[lines[k].second].partner->bytes.count()) - from;
+    kind.next = own.next;
+    kind.pace = 1 / std::max(own.next, 1.0);
+    if (kind.partner.communicates()) {
+      const auto whole = static_cast<double>(kind.partner.bytes.count());
+      if (range > 0) kind.next = low.next + (high.next - low.next) * (whole - from) / range;
+      const double times = whole / static_cast<double>(samples[lines[k].own].partner->bytes.count());
+      kind.pace = own.sent * times / std::max(kind.next, 1.0);
+    }
     for (const auto& [bytes, ops] : kind.sizes) {
       const double share = range > 0 ? (static_cast<double>(bytes) - from) / range : 0;
       for (const OpId op : ops) {

@@ -58,7 +58,7 @@ class Profiler {
     work::OpId op = 0;
     std::map<std::int64_t, std::vector<work::OpId>> sizes = {};  ///< of communication: operations by bytes
   };
-  sim::Status find_partners();
+  void find_partners();
   Partner partner_of(int rank, work::OpId op) const;
   sim::Status shorten(Partner& partner, sim::Bytes to) const;
   sim::Status learn_kernels();
