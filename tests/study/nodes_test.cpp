@@ -59,7 +59,7 @@ TEST_P(OverNodes, ValuesAreRightWithEveryProtocol) {
   for (const Collective c : algorithm.collectives) {
     for (const auto& protocol : coll::kProtocolNames) {
       if (protocol.value != coll::Protocol::kSimple && algorithm.needs_simple(c)) continue;
-      for (const std::int64_t elements : {1, 50'003}) {
+      for (const std::int64_t elements : {1, 20'011}) {
         const std::int64_t whole = coll::has_shares(c) ? (elements + ranks - 1) / ranks * ranks : elements;
         CollectiveJob job =
             over(system, c, sim::Bytes{c == Collective::kBarrier ? 0 : whole * 4}, algorithm.name.data());
@@ -147,8 +147,10 @@ TEST(Nodes, EveryTimeOfTheHostDelaysASmallMessage) {
   EXPECT_GT(time_with([](gpu::MachineSpec& m) { m.nic.latency += 1_us; }), before);
   EXPECT_GT(time_with([](gpu::MachineSpec& m) { m.scale_out.link.latency += 1_us; }), before);
   EXPECT_EQ(time_with([](gpu::MachineSpec& m) { m.host.flush += 1_us; }), before + 2_us) << "one per hop";
-  EXPECT_GE(time_with([](gpu::MachineSpec& m) { m.nic.pcie_latency += 1_us; }), before + 6_us)
-      << "per hop a read, there and back, and a write";
+  EXPECT_GE(time_with([](gpu::MachineSpec& m) { m.nic.pcie_latency += 1_us; }), before + 5_us)
+      << "per hop a read, there and back, and a write; the proxy, which first had to take up what it had "
+         "sent, "
+         "waits less";
 }
 
 TEST(Nodes, OversubscribedLeavesTakeLonger) {

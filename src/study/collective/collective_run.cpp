@@ -30,6 +30,9 @@ namespace {
 constexpr std::int64_t kValuesLimit = std::int64_t{8} << 30;
 /// The largest number of steps of a program; each takes some 130 bytes.
 constexpr std::int64_t kMostSteps = 50'000'000;
+/// The most connections on a machine of several nodes, each of which has a queue in a NIC; that takes some 3
+/// KB of the simulator's memory.
+constexpr std::int64_t kMostConnections = 500'000;
 /// The number of events between two calls of keep_going.
 constexpr std::uint64_t kEventsPerLook = 1 << 15;
 
@@ -322,6 +325,14 @@ sim::Status check_program(const CollectiveJob& job, const coll::Program& program
     return sim::fail(fmt::format("{} of {} bytes needs {} of buffers on each GPU, and its memory has {}",
                                  sim::name_of(job.collective), job.bytes.count(), gib(need),
                                  gib(gpu.hbm.capacity)));
+  }
+  if (job.system->machine.nodes > 1) {
+    const std::int64_t connections =
+        std::int64_t{coll::connections_into_a_rank(program, go_on)} * program.ranks * job.concurrent;
+    if (connections > kMostConnections) {
+      return sim::fail(fmt::format("{} connections between {} GPUs are more than {} (see --channels)",
+                                   connections, program.ranks, kMostConnections));
+    }
   }
   if (auto ok = coll::check_engine(program, gpu); !ok) return ok;
   if (const int sms = program.sms() * job.concurrent; sms > gpu.sms) {
