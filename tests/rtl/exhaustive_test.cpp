@@ -50,6 +50,10 @@ void search_all(int ports, int blocks, int entries, const std::vector<int>& dist
 TEST(Exhaustive, TwoPortsTwoBlocksOneEntry) {
   search_all(2, 2, 1, {0, 3, 14});
 }
+// What waits can fill the input buffer here, with what would make room behind it: patience has to end that.
+TEST(Exhaustive, TwoPortsThreeBlocksOneEntry) {
+  search_all(2, 3, 1, {0});
+}
 TEST(Exhaustive, TwoPortsThreeBlocksTwoEntries) {
   search_all(2, 3, 2, {0});
   search_all(2, 3, 2, {5});
