@@ -332,7 +332,7 @@ const table = {
   "doctor": {
     "--system": {base: `doctor --log ${loss} --system ${duo} --json`, against: `doctor --log ${loss} --system r9nano-pcie-4 --json`, with: ""},
     "--log": {base: `doctor --system ${duo} --json --log ${loss}`, against: `doctor --system ${duo} --json --log ${sound}`, with: ""},
-    "--set": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--set coll.channels=2"},
+    "--set": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--set coll.channels=1"},
     "--env": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--env NCCL_ALGO=tree", refusedToo: "--env NCCL_ALGO=rign"},
     "--in-place": {base: `doctor --log ${sound} --system ${duo} --json`, with: "--in-place"},
     "--json": {base: `doctor --log ${sound} --system ${duo}`, with: "--json"},

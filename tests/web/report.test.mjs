@@ -97,6 +97,11 @@ const expected = {
     ["slowdown", "overlapped", overlapped(json.rows).map((row) => row.backward_slowdown)],
     ["phases", "step ms", json.rows.map((row) => row.phases_ms.step)],
   ],
+  doctor: (json) => [
+    ["curve-0", "measured us", json.rows.map((row) => row.measured_us)],
+    ["curve-0", "expected us", json.rows.map((row) => row.expected_us)],
+    ["causes", "off", [...json.causes.map((c) => c.fit), json.fit]],
+  ],
   explain: (json) => [
     ["step-causes", "slow-down", [...json.step_causes.map((c) => c.slowdown), json.step_slowdown]],
     ["causes", "slow-down", [...json.causes.map((c) => c.slowdown), json.backward_slowdown]],

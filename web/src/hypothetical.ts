@@ -28,6 +28,7 @@ function ranIn(result: Result): Ran[] {
       return result.rows.flatMap((row) =>
         row.hypothetical === true ? [{algo: String(row.algo ?? row["--algo"] ?? "a point"), system: String(row.system ?? row["--system"] ?? "its machine"), hypothetical: true}] : [],
       );
+    case "doctor":
     case "validate":
       return [];
   }
