@@ -219,7 +219,8 @@ TEST(Kineto, AnOlderTraceIsAListWithoutCallsOrProperties) {
 }
 
 TEST(Kineto, NumbersThatJsonDoesNotHaveAreNoReasonToRefuse) {
-  const std::string args = R"#(,"memory bandwidth (GB/s)": inf,"a": -Infinity,"b": [NaN],"c": "\"nan inf\"")#";
+  const std::string args =
+      R"#(,"memory bandwidth (GB/s)": inf,"a": -Infinity,"b": [NaN],"c": "\"nan inf\"")#";
   EXPECT_EQ(all_of<work::Timed>(graph_of(read(kineto(launched(1, 100, 20, 7, args), 0, 1)))).size(), 1U);
 }
 

@@ -69,7 +69,7 @@ TEST_F(Replay, CommunicationWithoutAKernelBesideItIsExposed) {
 TEST_F(Replay, AKernelBesideCommunicationTakesLongerAndHidesIt) {
   const Workload w = reduced(2'000_us);
   const ReplayResult r = result_of(w);
-  EXPECT_EQ(r.uncovered, sim::Time{});
+  EXPECT_LT(r.uncovered, 3_us) << "but for the gap of a launch";
   EXPECT_EQ(r.waited, sim::Time{});
   ASSERT_EQ(r.kernels.size(), 1U);
   EXPECT_EQ(r.kernels[0].what, KernelClass::kTimed);
@@ -97,7 +97,7 @@ TEST_F(Replay, ARankThatBeginsLateIsWaitedFor) {
   job.delays = {{}, 300_us};
   const auto ran = run(job, {});
   ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_GT(ran->step, result_of(w).step + 290_us);
+  EXPECT_GT(ran->step, result_of(w).step + 280_us);
 }
 
 TEST_F(Replay, MoreRanksThanGpusAreRefused) {

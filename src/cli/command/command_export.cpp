@@ -39,7 +39,8 @@ int export_workload(const ExportArguments& args) {
   const int ranks = loaded->workload.graph.ranks();
   constexpr int kMostOpen = 512;  // files that are open at the same time
   if (ranks > kMostOpen)
-    return bad_input(fmt::format("{} ranks would be as many files; at most {} are written", ranks, kMostOpen));
+    return bad_input(
+        fmt::format("{} ranks would be as many files; at most {} are written", ranks, kMostOpen));
   std::vector<std::unique_ptr<NamedOutput>> outputs;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string file = fmt::format("{}.{}.et", args.out, rank);
