@@ -129,7 +129,7 @@ void add_alone_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
                                     "--algo",        "--engine",       "--proto",        "--channels",
                                     "--priority",    "--without",      "--sms-reserved", "--skew",
                                     "--burst",       "--fold",         "--overlap",      "--sequential",
-                                    "--program",      "--fidelity",     "--budget",       "--no-cache"};
+                                    "--program",     "--fidelity",     "--budget",       "--no-cache"};
   for (const char* name : kTogether) {
     const CLI::Option* option = c.get_option_no_throw(name);
     if (option == nullptr) continue;
