@@ -229,7 +229,8 @@ std::string step_text(const StepReport& report) {
   text += hypothetical_text(l, std::span(&l.method, 1));
   if (r.fidelity == study::Fidelity::kComposed) {
     text += fmt::format(
-        "  fidelity: composed: each distinct kernel, collective and pair in detail, the step put together{}\n",
+        "  fidelity: composed: each distinct kernel, collective and pair in detail, the step put "
+        "together{}\n",
         r.fidelity_error ? fmt::format("; such steps were up to {:.1f} % off", *r.fidelity_error * 100)
                          : std::string("; not measured for such steps"));
   }

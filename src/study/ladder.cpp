@@ -24,7 +24,9 @@ struct Overlapped {
 
 std::vector<Overlapped> overlapped() {
   return {
-      {"xl-4", "--system hgx-h100 -g 4 --model gpt2-xl --batch 1 --dtype bf16 --fusion fused", {"ring", "inc-push"}},
+      {"xl-4",
+       "--system hgx-h100 -g 4 --model gpt2-xl --batch 1 --dtype bf16 --fusion fused",
+       {"ring", "inc-push"}},
       {"xl-8",
        "--system hgx-h100 --model gpt2-xl --batch 1 --dtype bf16 --fusion fused",
        {"ring", "nvls", "inc-pull", "inc-push"}},
@@ -58,7 +60,7 @@ constexpr double kSlowdown = 0.02;
 constexpr double kExposed = 0.1;
 
 /// Reads what a level says into its place in the row.
-sim::Status read(const LadderJob& job, const CommandRun& ran, double LadderLevels::* level, LadderRow& row) {
+sim::Status read(const LadderJob& job, const CommandRun& ran, double LadderLevels::*level, LadderRow& row) {
   if (ran.end != CommandRun::End::kDone) return sim::fail(ran.complaint);
   const std::array<std::pair<LadderLevels*, const char*>, 3> figures = {
       {{&row.step_ms, "/phases_ms/step"},
@@ -86,7 +88,8 @@ std::vector<LadderCase> ladder_cases() {
                      .in_bursts = all_gpus && !reduces ? " --fold off" : ""});
     }
   }
-  for (const auto& [id, command] : kLayouts) all.push_back({.id = std::string(id), .run = std::string(command)});
+  for (const auto& [id, command] : kLayouts)
+    all.push_back({.id = std::string(id), .run = std::string(command)});
   return all;
 }
 
@@ -112,7 +115,8 @@ sim::Result<std::vector<LadderRow>> run(const LadderJob& job, const ValidationGo
                  : fmt::format("{} --fidelity burst{}", row.what.run, row.what.in_bursts);
     {
       const std::lock_guard lock(mutex);
-      stopped = stopped || (goes_on && !goes_on(command, static_cast<double>(done) / static_cast<double>(count)));
+      stopped =
+          stopped || (goes_on && !goes_on(command, static_cast<double>(done) / static_cast<double>(count)));
       if (stopped) return;
     }
     const CommandRun ran = job.run(words_for_result(words_of(command)));

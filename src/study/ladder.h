@@ -30,7 +30,7 @@ struct LadderRow {
   LadderLevels step_ms = {};
   LadderLevels slowdown = {};  ///< of backward, a fraction
   LadderLevels exposed_ms = {};
-  std::string failed = {};     ///< why there are no figures
+  std::string failed = {};  ///< why there are no figures
 
   /// What is accepted: the step within 2 %, the slow-down within 2 percentage points, exposed communication
   /// within 10 %, or by so little of the step that it does not matter.

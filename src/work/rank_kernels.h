@@ -73,7 +73,7 @@ class RankKernels {
   std::vector<gpu::Tensor> tensors_;
   std::map<TensorId, gpu::Tensor> padded_filters_;
   std::vector<std::optional<Place>> places_;  // by buffer
-  std::vector<Span> spans_;    // by operation
+  std::vector<Span> spans_;                   // by operation
 };
 
 }  // namespace infold::work

@@ -57,7 +57,9 @@ class Runtime final : public Timeline, public sim::Handler {
   Times times(int rank, OpId op) const override;
   sim::Time all_there(int rank, OpId op) const override;
   bool ran(int rank, OpId op) const override { return kernels_for(rank, op).ran(op); }
-  const coll::Program& program(int rank, OpId op) const override { return communications_->program(rank, op); }
+  const coll::Program& program(int rank, OpId op) const override {
+    return communications_->program(rank, op);
+  }
   const RankKernels& kernels(int rank) const { return at(rank).kernels; }
   /// The core that has done a rank's compute so far: its own, or that of one in step with it.
   const gpu::Core& computes_for(int rank) const { return at(in_step_ ? 0 : rank).kernels.core(); }

@@ -14,7 +14,13 @@ namespace fs = std::filesystem;
 const std::string kKey = "0123456789abcdef0123456789abcdef";
 
 Sampled some() {
-  return {.kernels = {1.5, 0.1}, .pace = {0.25, 1e-300}, .first = 3, .next = 4, .sent = 5, .events = 6, .packet_hops = 7};
+  return {.kernels = {1.5, 0.1},
+          .pace = {0.25, 1e-300},
+          .first = 3,
+          .next = 4,
+          .sent = 5,
+          .events = 6,
+          .packet_hops = 7};
 }
 
 struct Folder {

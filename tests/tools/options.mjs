@@ -182,7 +182,7 @@ const stepOptions = (command, several) => {
     "--seed": {base: `${base} --skew 50us`, with: "--seed 7", refusedIn: base, refused: "--seed 7"},
     "--burst": together({base, with: "--burst 4KiB"}),
     "--fidelity": together({base, with: "--fidelity composed --no-cache", refusedToo: "--fidelity flow", refusedThree: "--fidelity packet --burst 1"}),
-    "--budget": together({base: `${base} --fidelity auto --budget 1h`, against: `${base} --fidelity auto --budget 1ms --no-cache`, with: "", refusedIn: base, refused: "--budget 10s"}),
+    "--budget": together({base: `${command} --model mlp --batch 8 --gpus 2 --json --no-timing${several ? " --algo ring" : ""} --fidelity auto`, with: "--budget 1ms", refusedIn: base, refused: "--budget 10s"}),
     "--no-cache": together({base: `${base} --fidelity composed`, same: "--no-cache", why: "profiles that were kept change no result", refusedIn: base, refused: "--no-cache"}),
     "--fold": together({base: `${command} --model lenet --batch 8 --gpus 8 --json --no-timing${several ? " --algo ring" : ""}`, with: "--fold on", refusedIn: base}),
     "--set": {base, with: "--set fabric.link.latency=9us", refusedToo: "--set fabric.link.latncy=1us"},

@@ -85,8 +85,8 @@ int climb(const ValidateArguments& args) {
   if (!rows) return failure(rows.error());
   print(args.json ? report::ladder_json(*rows) : report::ladder_text(*rows));
   const auto ran = [](const study::LadderRow& r) { return r.failed.empty(); };
-  const bool good = args.strict ? std::ranges::all_of(*rows, &study::LadderRow::within)
-                                : std::ranges::all_of(*rows, ran);
+  const bool good =
+      args.strict ? std::ranges::all_of(*rows, &study::LadderRow::within) : std::ranges::all_of(*rows, ran);
   return good ? kDone : kFailed;
 }
 
@@ -133,7 +133,8 @@ void add_validate(CLI::App& app, const std::string& typed, int& exit) {
   args->page.typed = typed;
   CLI::App* command =
       app.add_subcommand("validate", "compare with published measurements, each with its source");
-  auto* file = command->add_option("file", args->file, "figures of your own (default: those that infold is judged by)");
+  auto* file = command->add_option("file", args->file,
+                                   "figures of your own (default: those that infold is judged by)");
   command->add_option("--only", args->only, "figures whose id is this or begins with it");
   command->add_option("-j,--jobs", args->jobs, "commands at a time (default: one per core)")
       ->check(CLI::Range(1, 256));

@@ -39,7 +39,8 @@ void add_fidelity_arguments(CLI::App& c, FidelityArguments& a) {
   c.add_option("--fidelity", a.fidelity,
                "how closely: packet, burst, composed (distinct kernels, collectives and pairs in detail, the "
                "step put together), or auto: the finest within --budget (default: what --burst says)");
-  c.add_option("--budget", a.budget, "with --fidelity auto: about how long the simulation may take (default 10s)");
+  c.add_option("--budget", a.budget,
+               "with --fidelity auto: about how long the simulation may take (default 10s)");
   c.add_flag("--no-cache", a.no_cache, "composed: neither read nor keep profiles of earlier runs");
 }
 

@@ -11,8 +11,8 @@
 namespace infold::report {
 
 std::string ladder_text(std::span<const study::LadderRow> rows) {
-  std::string text = fmt::format("{:<18} {:>10} {:>8} {:>11} {:>9} {:>11} {:>8}\n", "case", "step ms", "error",
-                                 "slow-down %", "points", "exposed ms", "error");
+  std::string text = fmt::format("{:<18} {:>10} {:>8} {:>11} {:>9} {:>11} {:>8}\n", "case", "step ms",
+                                 "error", "slow-down %", "points", "exposed ms", "error");
   std::size_t good = 0;
   std::string failures;
   for (const study::LadderRow& r : rows) {
@@ -21,15 +21,15 @@ std::string ladder_text(std::span<const study::LadderRow> rows) {
       continue;
     }
     good += r.within() ? 1 : 0;
-    text += fmt::format("{:<18} {:>10.3f} {:>+6.2f} % {:>11.2f} {:>+9.2f} {:>11.3f} {:>+6.1f} %  {}\n", r.what.id,
-                        r.step_ms.burst, r.step_ms.error() * 100, r.slowdown.burst * 100,
+    text += fmt::format("{:<18} {:>10.3f} {:>+6.2f} % {:>11.2f} {:>+9.2f} {:>11.3f} {:>+6.1f} %  {}\n",
+                        r.what.id, r.step_ms.burst, r.step_ms.error() * 100, r.slowdown.burst * 100,
                         (r.slowdown.composed - r.slowdown.burst) * 100, r.exposed_ms.burst,
                         r.exposed_ms.error() * 100, r.within() ? "within" : "MISSED");
   }
-  return text +
-         fmt::format("\n{} of {} composed steps are within 2 % of the step in bursts, 2 points of backward's "
-                     "slow-down and 10 % of exposed communication.\n{}",
-                     good, rows.size(), failures);
+  return text + fmt::format(
+                    "\n{} of {} composed steps are within 2 % of the step in bursts, 2 points of backward's "
+                    "slow-down and 10 % of exposed communication.\n{}",
+                    good, rows.size(), failures);
 }
 
 std::string ladder_json(std::span<const study::LadderRow> rows) {
@@ -40,7 +40,8 @@ std::string ladder_json(std::span<const study::LadderRow> rows) {
       j["failed"] = r.failed;
     } else {
       const auto levels = [&](const char* name, const study::LadderLevels& l) {
-        j[name] = {{"burst", rounded(l.burst)}, {"composed", rounded(l.composed)}, {"error", rounded(l.error())}};
+        j[name] = {
+            {"burst", rounded(l.burst)}, {"composed", rounded(l.composed)}, {"error", rounded(l.error())}};
       };
       levels("step_ms", r.step_ms);
       levels("backward_slowdown", r.slowdown);

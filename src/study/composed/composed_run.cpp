@@ -1,5 +1,5 @@
-// Composes the step without communication, then the step; where pairs meet that are not known, they are profiled
-// and the step is composed again.
+// Composes the step without communication, then the step; where pairs meet that are not known, they are
+// profiled and the step is composed again.
 #include "study/composed/composed_run.h"
 
 #include <algorithm>

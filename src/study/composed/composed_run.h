@@ -1,4 +1,5 @@
-// A training step at the fidelity `composed`: profiles of what is distinct, and the step put together from them.
+// A training step at the fidelity `composed`: profiles of what is distinct, and the step put together from
+// them.
 #pragma once
 
 #include "sim/result.h"

@@ -237,8 +237,7 @@ void Composition::set_rates() {
       double slower = 1;
       for (const Line& line : a.lines) {
         if (!line.present()) continue;
-        const auto pair =
-            profiles_.beside.find({profiles_.kind[index(line.queue[line.done].op)], self});
+        const auto pair = profiles_.beside.find({profiles_.kind[index(line.queue[line.done].op)], self});
         if (pair != profiles_.beside.end()) slower += pair->second.partner - 1;
       }
       for (const std::size_t k : a.active) {

@@ -1,6 +1,6 @@
-// Puts a step together from profiles: kernels and communication take what they take alone, and slow each other
-// down, while both are under way, as their pair showed. Streams, waits, gaps of launches and the queues of
-// communicators are followed event by event, with the rules of work::Runtime.
+// Puts a step together from profiles: kernels and communication take what they take alone, and slow each
+// other down, while both are under way, as their pair showed. Streams, waits, gaps of launches and the queues
+// of communicators are followed event by event, with the rules of work::Runtime.
 //
 // GPUs that do the same at the same time are one actor. So time grows with the number of different actors and
 // their operations.
@@ -29,16 +29,16 @@ struct Pair {
 
 /// What is known of a graph's operations. Times in picoseconds.
 struct Profiles {
-  std::vector<int> kind = {};            ///< by operation with kernels: its kind; else -1
-  std::vector<double> kernels = {};      ///< by kind: alone, without the gap of a launch
-  std::vector<PartnerId> partner = {};   ///< by operation: as a partner of kernels; else -1
+  std::vector<int> kind = {};           ///< by operation with kernels: its kind; else -1
+  std::vector<double> kernels = {};     ///< by kind: alone, without the gap of a launch
+  std::vector<PartnerId> partner = {};  ///< by operation: as a partner of kernels; else -1
   struct Communication {
     double first = 0;  ///< on its own
     double next = 0;   ///< behind another at once
   };
-  std::vector<Communication> communications = {};  ///< by operation
-  std::map<std::pair<int, PartnerId>, Pair> beside = {};            ///< by kind of kernel and partner
-  std::map<std::pair<PartnerId, PartnerId>, Pair> together = {};    ///< by partners, the smaller first
+  std::vector<Communication> communications = {};                 ///< by operation
+  std::map<std::pair<int, PartnerId>, Pair> beside = {};          ///< by kind of kernel and partner
+  std::map<std::pair<PartnerId, PartnerId>, Pair> together = {};  ///< by partners, the smaller first
 };
 
 /// Pairs that met, for how long, whether they are known or not.
@@ -87,9 +87,9 @@ class Composition final : public work::Timeline {
     bool busy = false;     // one that holds its stream has not ended
     // Of kernels:
     std::vector<Queued> queue = {};
-    std::size_t done = 0;                       // of the queue
-    sim::Time launched = sim::Time::never();    // the kernel at the head begins
-    double left = 0;                            // of that kernel, in picoseconds alone
+    std::size_t done = 0;                     // of the queue
+    sim::Time launched = sim::Time::never();  // the kernel at the head begins
+    double left = 0;                          // of that kernel, in picoseconds alone
     double rate = 1;
     bool pumping = false;
     bool present() const { return launched != sim::Time::never(); }
@@ -153,8 +153,8 @@ class Composition final : public work::Timeline {
   std::vector<std::vector<work::OpId>> dependents_;  // by operation
   std::map<std::tuple<work::CommunicatorId, std::vector<int>, int>, std::size_t> known_;  // meetings
   std::vector<Meeting> all_;
-  std::vector<std::size_t> running_;                              // meetings
-  std::multimap<sim::Time, std::pair<int, work::OpId>> timers_;   // delays of hosts
+  std::vector<std::size_t> running_;                             // meetings
+  std::multimap<sim::Time, std::pair<int, work::OpId>> timers_;  // delays of hosts
   Meetings meetings_;
 };
 

@@ -21,7 +21,7 @@ class ContentKey {
     for (const char c : bytes) mix(static_cast<unsigned char>(c));
   }
   template <class T>
-    requires std::integral<T> || std::is_enum_v<T>
+  requires std::integral<T> || std::is_enum_v<T>
   void add(T value) {
     const auto v = static_cast<std::uint64_t>(value);
     for (int i = 0; i < 64; i += 8) mix(static_cast<unsigned char>(v >> i));

@@ -188,8 +188,7 @@ void add(ContentKey& key, const work::Graph& excerpt) {
 
 void add_shape(ContentKey& key, const work::Graph& graph, const work::Operation& op) {
   add_numbers(key, op);
-  for (const work::TensorId t : tensors_of(op))
-    add_tensor(key, graph.tensors[static_cast<std::size_t>(t)]);
+  for (const work::TensorId t : tensors_of(op)) add_tensor(key, graph.tensors[static_cast<std::size_t>(t)]);
 }
 
 }  // namespace infold::study::composed

@@ -88,8 +88,7 @@ std::vector<Window> KernelKinds::windows(const std::set<int>& kinds) const {
       wanted[place.position] = taken[place.position] = true;
       if (beside_[s]) continue;
       std::int64_t warm = 0;
-      for (std::size_t b = place.position;
-           b-- > 0 && place.position - b <= kMostWarming && warm < cache_;) {
+      for (std::size_t b = place.position; b-- > 0 && place.position - b <= kMostWarming && warm < cache_;) {
         taken[b] = true;
         warm += bytes_of(ops[b]);
       }

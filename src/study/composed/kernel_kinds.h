@@ -15,8 +15,8 @@ namespace infold::study::composed {
 /// A run of operations with kernels, in the order of a stream.
 struct Window {
   std::vector<work::OpId> ops = {};
-  std::vector<int> kinds = {};        ///< by operation
-  std::vector<bool> wanted = {};      ///< by operation: the others only warm the caches
+  std::vector<int> kinds = {};    ///< by operation
+  std::vector<bool> wanted = {};  ///< by operation: the others only warm the caches
   auto operator<=>(const Window&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // Keeps what samples gave, by their keys: in memory, and in files where there is a folder for them.
 //
-// - A file appears whole or not at all (it is written under another name and renamed), so several processes can
+// - A file appears whole or not at all (it is written under another name and renamed), so several processes
+// can
 //   share a folder. One that is damaged is as good as none.
 // - The folder does not grow beyond a bound: the oldest files go.
 // - A key says everything that a result depends on, this build of the program included, so what is kept never

@@ -24,10 +24,11 @@ constexpr double kLeastMeeting = 1e-5;
 /// moves much that is the same.
 constexpr int kRepeatsAlone = 3;
 constexpr sim::Bytes kMuch = sim::Bytes::mib(4);
-/// Of a communication with more bytes only so many are simulated: its time is on the line through this size and
-/// half of it.
+/// Of a communication with more bytes only so many are simulated: its time is on the line through this size
+/// and half of it.
 constexpr sim::Bytes kMostSimulated = sim::Bytes::mib(16);
-/// A pair of partners is looked at for so many repetitions of the longer one, and at most these of a short one.
+/// A pair of partners is looked at for so many repetitions of the longer one, and at most these of a short
+/// one.
 constexpr int kRepeatsTogether = 3;
 constexpr int kMostTogether = 128;
 /// Beside a window a partner must go on. It stops with the window, so too many cost nothing.
@@ -145,7 +146,8 @@ void Profiler::find_partners() {
       for (const OpId op : stream.ops) {
         const auto i = static_cast<std::size_t>(op);
         const work::Operation& o = graph_[op];
-        const bool copies = stream.kind == work::Stream::Kind::kBeside && std::holds_alternative<work::Copy>(o.what);
+        const bool copies =
+            stream.kind == work::Stream::Kind::kBeside && std::holds_alternative<work::Copy>(o.what);
         if (rank_of_[i] < 0 || (!copies && !communicates(o))) continue;
         ContentKey key;
         key.add(copies);
@@ -202,8 +204,8 @@ sim::Status Profiler::learn_kernels() {
   return {};
 }
 
-/// Of a kind with many sizes two are simulated, and the others lie on their line: the smallest and the largest,
-/// or what kMostSimulated says.
+/// Of a kind with many sizes two are simulated, and the others lie on their line: the smallest and the
+/// largest, or what kMostSimulated says.
 sim::Status Profiler::learn_partners() {
   std::vector<Sample> samples;
   const auto add = [&](Partner p) {
@@ -213,7 +215,7 @@ sim::Status Profiler::learn_partners() {
   };
   struct Line {
     std::size_t own = 0;
-    std::size_t first = 0;   // samples of two sizes
+    std::size_t first = 0;  // samples of two sizes
     std::size_t second = 0;
   };
   std::vector<Line> lines(partners_.size());
@@ -328,8 +330,8 @@ sim::Result<bool> Profiler::learn_together(const std::set<std::pair<PartnerId, P
     const Kind& other = partners_[static_cast<std::size_t>(b)];
     const double longer = std::max(one.next, other.next) * kRepeatsTogether;
     const auto repeats = [&](const Kind& k) {
-      return static_cast<int>(std::clamp(std::ceil(longer / std::max(k.next, 1.0)) + 1, 3.0,
-                                         static_cast<double>(kMostTogether)));
+      return static_cast<int>(
+          std::clamp(std::ceil(longer / std::max(k.next, 1.0)) + 1, 3.0, static_cast<double>(kMostTogether)));
     };
     samples.push_back({.partner = one.partner,
                        .beside = other.partner,
@@ -346,8 +348,9 @@ sim::Result<bool> Profiler::learn_together(const std::set<std::pair<PartnerId, P
   for (const auto& [a, b] : pairs) {
     const double one = (*sampled)[s++].next;
     const double other = (*sampled)[s++].next;
-    profiles_.together[{a, b}] = {.kernel = one / std::max(partners_[static_cast<std::size_t>(a)].next, 1.0),
-                                  .partner = other / std::max(partners_[static_cast<std::size_t>(b)].next, 1.0)};
+    profiles_.together[{a, b}] = {
+        .kernel = one / std::max(partners_[static_cast<std::size_t>(a)].next, 1.0),
+        .partner = other / std::max(partners_[static_cast<std::size_t>(b)].next, 1.0)};
   }
   return !pairs.empty();
 }

@@ -40,7 +40,8 @@ class Meter final : public sim::Handler {
     std::uint64_t sum = 0;
     for (const int g : gpus_) sum += machine_.network().payload_sent(static_cast<net::NodeId>(g));
     sent_.push_back(static_cast<double>(sum));
-    if (!stopped_) machine_.events().schedule(machine_.events().now() + tick_, sim::Priority::kWork, *this, 0);
+    if (!stopped_)
+      machine_.events().schedule(machine_.events().now() + tick_, sim::Priority::kWork, *this, 0);
   }
 
   gpu::Machine& machine_;
@@ -74,8 +75,10 @@ std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int 
       auto& copy = std::get<work::Copy>(op.what);
       copy.buffer = buffer;
       copy.offset = {};
-      if (r < buffers) copy.tensor = g.add(*partner.copied);
-      else copy.tensor = std::get<work::Copy>(g[ops[static_cast<std::size_t>(r % buffers)]].what).tensor;
+      if (r < buffers)
+        copy.tensor = g.add(*partner.copied);
+      else
+        copy.tensor = std::get<work::Copy>(g[ops[static_cast<std::size_t>(r % buffers)]].what).tensor;
     }
     ops.push_back(g.add(stream, op));
   }
@@ -83,8 +86,8 @@ std::vector<work::OpId> add_partner(work::Graph& g, const Partner& partner, int 
   return ops;
 }
 
-/// Kernels before a partner: one fills the cache with what it reads and writes, and the buffers of communication
-/// are filled. Returns the last.
+/// Kernels before a partner: one fills the cache with what it reads and writes, and the buffers of
+/// communication are filled. Returns the last.
 work::OpId add_fill(work::Graph& g, sim::Bytes cache, const std::vector<work::OpId>& repeated) {
   constexpr std::int64_t kCols = 1024;
   constexpr int kElement = 2;
@@ -146,9 +149,9 @@ void add(ContentKey& key, const Partner& p) {
       for (const int r : s.from) key.add(r);
       key.add(s.to.size());
       for (const int r : s.to) key.add(r);
-      for (const bool b : {s.uses_input, s.uses_held, s.writes_output, s.finishes, s.lands, s.landed}) key.add(b);
-      for (const sim::Bytes b :
-           {s.bytes, s.input_offset, s.held_offset, s.output_offset, s.stride, s.stage})
+      for (const bool b : {s.uses_input, s.uses_held, s.writes_output, s.finishes, s.lands, s.landed})
+        key.add(b);
+      for (const sim::Bytes b : {s.bytes, s.input_offset, s.held_offset, s.output_offset, s.stride, s.stage})
         key.add(b);
       key.add(s.net);
       key.add(s.who);
@@ -156,11 +159,12 @@ void add(ContentKey& key, const Partner& p) {
   }
 }
 
-/// Where switches reduce, longer bursts than usual are near enough for a profile: they cost a quarter. Not where
-/// adders are hardly faster than links.
+/// Where switches reduce, longer bursts than usual are near enough for a profile: they cost a quarter. Not
+/// where adders are hardly faster than links.
 sim::Bytes burst_of(const Scene& scene, const Sample& sample) {
   constexpr sim::Bytes kReduced = sim::Bytes::kib(16);
-  if (scene.burst == sim::Bytes{} || !sample.partner || !sample.partner->program.in_network()) return scene.burst;
+  if (scene.burst == sim::Bytes{} || !sample.partner || !sample.partner->program.in_network())
+    return scene.burst;
   const gpu::MachinePlan& plan = scene.system->plan();
   if (plan.spec().inc.alu_rate < net::fastest_link(plan.blueprint()) * 2) return scene.burst;
   return sim::max(scene.burst, kReduced);
@@ -197,7 +201,7 @@ class Run {
         work::RuntimeOptions{.programs = [this](const work::Operation& op, sim::Bytes,
                                                 const std::vector<int>&) -> const coll::Program& {
           return work::communicator_of(op) == 0 && sample_.partner->communicates() ? sample_.partner->program
-                                                                                  : sample_.beside->program;
+                                                                                   : sample_.beside->program;
         }});
   }
 
@@ -269,13 +273,9 @@ class Run {
   }
 
   /// When the last GPU began and ended an operation.
-  double start_of(work::OpId op) const {
-    return last_of(op, &work::Timeline::Times::start);
-  }
-  double last_end_of(work::OpId op) const {
-    return last_of(op, &work::Timeline::Times::end);
-  }
-  double last_of(work::OpId op, sim::Time work::Timeline::Times::* which) const {
+  double start_of(work::OpId op) const { return last_of(op, &work::Timeline::Times::start); }
+  double last_end_of(work::OpId op) const { return last_of(op, &work::Timeline::Times::end); }
+  double last_of(work::OpId op, sim::Time work::Timeline::Times::*which) const {
     sim::Time last;
     for (const int g : gpus_) {
       if (is_there(g, op)) last = sim::max(last, runtime_->times(g, op).*which);
@@ -298,13 +298,14 @@ class Run {
     }
     std::vector<double> ends;
     for (const work::OpId op : repeated_) {
-      if (std::ranges::all_of(gpus_, [&](int g) { return !is_there(g, op) || runtime_->times(g, op).over(); }))
+      if (std::ranges::all_of(gpus_,
+                              [&](int g) { return !is_there(g, op) || runtime_->times(g, op).over(); }))
         ends.push_back(end_of(op));
     }
     // Whoever needs all members goes on when the last of them is through.
     if (!ends.empty()) result_.first = last_end_of(repeated_.front()) - start_of(repeated_.front());
-    result_.next = ends.size() > 1 ? (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1)
-                                   : result_.first;
+    result_.next =
+        ends.size() > 1 ? (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1) : result_.first;
     if (window_.empty() && !sample_.beside) {
       for (const int g : gpus_)
         result_.sent += static_cast<double>(machine_->network().payload_sent(static_cast<net::NodeId>(g)));

@@ -1,8 +1,8 @@
-// Short simulations in detail, from which profiles are made: a window of kernels alone, a communication alone,
-// and both beside each other.
+// Short simulations in detail, from which profiles are made: a window of kernels alone, a communication
+// alone, and both beside each other.
 //
-// Each sample is a value that is simulated on a machine of its own, so samples can run in any order and on any
-// thread, and each has a key: what its result depends on, so that results can be kept (profile_store.h).
+// Each sample is a value that is simulated on a machine of its own, so samples can run in any order and on
+// any thread, and each has a key: what its result depends on, so that results can be kept (profile_store.h).
 #pragma once
 
 #include <optional>
@@ -29,12 +29,12 @@ struct Scene {
 
 /// What runs beside kernels: a communication with its program, or a copy, again and again.
 struct Partner {
-  work::Operation op = {};             ///< a collective, a transfer, or a copy within each GPU
-  coll::Program program = {};          ///< of a communication
-  std::vector<int> members = {};       ///< the GPUs that take part, in the order of their ranks
-  sim::Bytes bytes = {};               ///< of its buffer
+  work::Operation op = {};                      ///< a collective, a transfer, or a copy within each GPU
+  coll::Program program = {};                   ///< of a communication
+  std::vector<int> members = {};                ///< the GPUs that take part, in the order of their ranks
+  sim::Bytes bytes = {};                        ///< of its buffer
   std::optional<work::TensorSpec> copied = {};  ///< of a copy
-  int priority = 0;                    ///< of its communicator
+  int priority = 0;                             ///< of its communicator
 
   bool communicates() const { return !copied; }
 };
@@ -52,9 +52,9 @@ struct Sampled {
   double packet_hops = 0;
 };
 
-/// An excerpt's kernels (excerpt.h), a partner, or both. A partner alone finds L2 full of what others wrote, as
-/// in the middle of a step. With a second partner and no kernels, `next` is of
-/// the first beside the second.
+/// An excerpt's kernels (excerpt.h), a partner, or both. A partner alone finds L2 full of what others wrote,
+/// as in the middle of a step. With a second partner and no kernels, `next` is of the first beside the
+/// second.
 struct Sample {
   work::Graph window = {};
   std::optional<Partner> partner = {};

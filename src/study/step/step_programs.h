@@ -36,10 +36,10 @@ class StepPrograms {
   sim::Status prepare(const work::Operation& op, sim::Bytes bytes, const std::vector<int>& members);
   /// Prepares all communication of a graph. A gather needs the largest and the smallest that it may form.
   sim::Status prepare(const work::Graph& graph);
-  /// The program of the same communication with other bytes. Requires: it was prepared, and so many bytes can be
-  /// divided among the ranks.
-  sim::Result<coll::Program> resized(const work::Operation& op, sim::Bytes bytes, const std::vector<int>& members,
-                                     sim::Bytes to) const;
+  /// The program of the same communication with other bytes. Requires: it was prepared, and so many bytes can
+  /// be divided among the ranks.
+  sim::Result<coll::Program> resized(const work::Operation& op, sim::Bytes bytes,
+                                     const std::vector<int>& members, sim::Bytes to) const;
   /// Replaces all programs there are by what the first `ranks` ranks do when they stand for all
   /// (coll/program/fold.h). False, and nothing changes, where that cannot be.
   bool fold(int ranks);

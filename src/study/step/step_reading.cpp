@@ -41,7 +41,8 @@ std::vector<BucketResult> read_buckets(const work::Timeline& timeline, const Ste
 }
 
 int read_times(const StepJob& job, const PlannedStep& step, const work::Timeline& timeline,
-               const StepPrograms& programs, const std::vector<AloneResult>& alone, int folded, StepResult& r) {
+               const StepPrograms& programs, const std::vector<AloneResult>& alone, int folded,
+               StepResult& r) {
   int slowest = 0;
   StepTimes times = step_times(timeline, step, 0);
   sim::Time backward_ended;

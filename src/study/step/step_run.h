@@ -121,14 +121,14 @@ struct StepResult {
   /// the passes before only compute, like the one alone.
   std::optional<sim::Time> pass;
   train::MemoryNeed memory;
-  gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU; as the next, the links and their bytes not known of a
-                                        ///< composed step
-  gpu::PerActor<sim::Time> sm_time;     ///< the same
-  sim::Bytes burst;                     ///< 0 means packet by packet
+  gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU; as the next, the links and their bytes not known of
+                                        ///< a composed step
+  gpu::PerActor<sim::Time> sm_time;  ///< the same
+  sim::Bytes burst;                  ///< 0 means packet by packet
   Fidelity fidelity = Fidelity::kPacket;
   std::optional<double> fidelity_error;  ///< of the step, as measured for such steps; none if not known
-  int simulated = 0;                    ///< simulated GPUs; fewer than the job has if each represents several
-  int sms = 0;                          ///< most SMs that the collectives hold on each GPU
+  int simulated = 0;  ///< simulated GPUs; fewer than the job has if each represents several
+  int sms = 0;        ///< most SMs that the collectives hold on each GPU
   std::uint64_t events = 0;
   std::uint64_t packet_hops = 0;
   std::uint64_t link_bytes = 0;             ///< data that left GPUs by their links, all together
