@@ -41,6 +41,8 @@ Machine::Machine(const MachinePlan& plan, const MachineOptions& options)
   if (const MachinePlan::ScaleOut* out = plan_.scale_out()) {
     std::vector<std::unique_ptr<net::Fabric>> nodes;
     std::vector<net::Fabric*> fabrics;
+    nodes.reserve(static_cast<std::size_t>(spec.nodes));
+    fabrics.reserve(static_cast<std::size_t>(spec.nodes));
     for (int n = 0; n < spec.nodes; ++n)
       fabrics.push_back(nodes.emplace_back(node_fabric(events_, plan_, options_)).get());
     auto scale_out = net::make_packet_fabric(events_, out->blueprint, out->routes, flow_by_flow(),
