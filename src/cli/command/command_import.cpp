@@ -71,10 +71,10 @@ void add_import(CLI::App& app, int& exit) {
   CLI::App* command =
       app.add_subcommand("import", "what is this file of another program, and what does it say?");
   command
-      ->add_option(
-          "file", args->files,
-          "a topology file of NCCL or RCCL, the output of nvidia-smi topo -m, a config.json of Hugging Face, a log of nccl-tests, or traces of "
-          "Chakra or the PyTorch profiler, one for each rank; also packed (.gz)")
+      ->add_option("file", args->files,
+                   "a topology file of NCCL or RCCL, the output of nvidia-smi topo -m, a config.json of "
+                   "Hugging Face, a log of nccl-tests, or traces of "
+                   "Chakra or the PyTorch profiler, one for each rank; also packed (.gz)")
       ->required();
   command->add_option("-o,--out", args->out, "write the same as a file of infold (measurements: JSON)")
       ->check(valid_file_name);

@@ -123,8 +123,8 @@ struct StepResult {
   train::MemoryNeed memory;
   gpu::PerActor<gpu::Traffic> traffic;  ///< of that GPU; as the next, the links and their bytes not known of
                                         ///< a composed step
-  gpu::PerActor<sim::Time> sm_time;  ///< the same
-  sim::Bytes burst;                  ///< 0 means packet by packet
+  gpu::PerActor<sim::Time> sm_time;     ///< the same
+  sim::Bytes burst;                     ///< 0 means packet by packet
   Fidelity fidelity = Fidelity::kPacket;
   std::optional<double> fidelity_error;  ///< of the step, as measured for such steps; none if not known
   int simulated = 0;  ///< simulated GPUs; fewer than the job has if each represents several
