@@ -97,9 +97,13 @@ TEST(WholeMachine, IsItsNodesAndTheirNetwork) {
   EXPECT_EQ(roles[NodeRole::kNic], 12);
   for (const Cable& c : all.cables) {
     const bool at_nic = all.role(c.b) == NodeRole::kNic;
-    if (all.is_gpu(c.a) && at_nic) EXPECT_EQ(all.type_of(c).kind, LinkKind::kPcie);
-    if (all.role(c.a) == NodeRole::kNic) EXPECT_EQ(all.type_of(c).kind, LinkKind::kInfiniBand);
-    if (all.is_gpu(c.a) && !at_nic) EXPECT_EQ((c.b - 12) / 2, all.node_of(c.a)) << "its own node's switches";
+    if (all.role(c.a) == NodeRole::kNic) {
+      EXPECT_EQ(all.type_of(c).kind, LinkKind::kInfiniBand);
+    } else if (all.is_gpu(c.a) && at_nic) {
+      EXPECT_EQ(all.type_of(c).kind, LinkKind::kPcie);
+    } else if (all.is_gpu(c.a)) {
+      EXPECT_EQ((c.b - 12) / 2, all.node_of(c.a)) << "its own node's switches";
+    }
   }
 }
 
