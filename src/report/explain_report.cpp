@@ -40,9 +40,8 @@ std::string cause_lines(const ExplainResult& e) {
     const Cause cause = e.step.parts[i].cause;
     if (cause == Cause::kBubble && e.result.bubble == sim::Time{}) continue;
     if (cause == Cause::kCopy && e.result.copied.step == sim::Time{}) continue;
-    if (cause == Cause::kLink && !e.links_are_shared()) {
-      text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  nothing shares links: one communicator\n", "link",
-                          "-", "-", "-");
+    if (cause == Cause::kLink && !e.why_no_link().empty()) {
+      text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  {}\n", "link", "-", "-", "-", e.why_no_link());
       continue;
     }
     text += fmt::format("  {:<12} {:>+8.2f} % {:>+8.2f} % {:>+8.2f} %  {}\n", sim::name_of(cause),
@@ -100,7 +99,8 @@ Json causes_json(const ExplainResult& e, const Causes& causes) {
   Json all = Json::array();
   for (const CausePart& part : causes.parts) {
     Json one = {{"cause", sim::name_of(part.cause)}, {"slowdown", rounded(part.slowdown)}};
-    if (part.cause == Cause::kLink && !e.links_are_shared()) one["why"] = "nothing shares links";
+    if (part.cause == Cause::kLink && !e.why_no_link().empty())
+      one["why"] = e.links_are_shared() ? e.why_no_link() : "nothing shares links";
     all.push_back(std::move(one));
   }
   return all;

@@ -31,9 +31,9 @@ TEST(Describe, KnowsTheComponents) {
     names.push_back(c.name);
     EXPECT_FALSE(c.about.empty()) << c.name;
   }
-  EXPECT_THAT(names,
-              ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "ace", "engine", "fabric", "link",
-                          "packet", "switch", "inc", "coll", "ll", "ll128", "nvls", "p2p", "fault"));
+  EXPECT_THAT(names, ElementsAre("system", "gpu", "sm", "l2", "hbm", "copy", "ace", "engine", "fabric",
+                                 "link", "packet", "switch", "inc", "coll", "ll", "ll128", "nvls", "p2p",
+                                 "experts", "fault"));
 }
 
 TEST(Describe, AComponentHasItsOwnParametersAndParts) {

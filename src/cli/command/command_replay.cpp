@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "cli/app.h"
 #include "cli/interrupt.h"
 #include "cli/options/effects.h"
+#include "cli/options/environment.h"
 #include "cli/options/systems.h"
 #include "cli/options/train_options.h"
 #include "cli/outcome.h"
@@ -35,9 +37,9 @@ struct ReplayArguments : TrainArguments {
 
 /// The options that a workload without communication has no use for.
 std::string given_for_nothing(const CLI::App& command) {
-  constexpr std::array kForCommunication = {"--algo",     "--program",     "--engine",   "--proto",
-                                            "--channels", "--what-if",     "--priority", "--without",
-                                            "--burst",    "--sms-reserved"};
+  constexpr std::array kForCommunication = {"--algo",  "--program",      "--engine",        "--proto",
+                                            "--env",   "--channels",     "--what-if",       "--priority",
+                                            "--burst", "--sms-reserved", "--gather-engine", "--without"};
   for (const char* name : kForCommunication) {
     if (command.get_option(name)->count() > 0) return name;
   }
@@ -90,9 +92,16 @@ sim::Status check_precisions(const gpu::GpuSpec& gpu, const work::Graph& graph) 
   return {};
 }
 
-int replay(const ReplayArguments& args, const CLI::App& command) {
-  const Stopwatch watch(args.no_timing);
-  std::vector<std::string> sets = args.sets;
+int replay(const ReplayArguments& typed, const CLI::App& command) {
+  const Stopwatch watch(typed.no_timing);
+  ReplayArguments args = typed;
+  const auto environment = read_environment(args.env, args.system);
+  if (!environment) return failure(environment.error());
+  LibraryWords words{args.algorithms, args.algorithm_typed, args.protocol, args.protocol_typed};
+  if (auto ok = environment->restrict(coll::Collective::kAllReduce, false, words); !ok)
+    return failure(ok.error());
+  std::vector<std::string> sets = environment->sets;
+  std::ranges::copy(with_nodes(args.sets, args.nodes), std::back_inserter(sets));
   if (args.channels > 0) sets.push_back(fmt::format("coll.channels={}", args.channels));
   TrainSetup setup;
   auto system = load_one_system(args.system, sets);
@@ -122,6 +131,7 @@ int replay(const ReplayArguments& args, const CLI::App& command) {
                        .workload = &workload,
                        .method = setup.job.method,
                        .protocol = setup.job.protocol,
+                       .gather_engine = setup.job.gather_engine,
                        .burst = setup.job.burst,
                        .delays = setup.job.delays};
   if (auto ok = pick_sharing(args, job.core); !ok) return failure(ok.error());
@@ -172,6 +182,7 @@ void add_replay(CLI::App& app, const std::string& typed, int& exit, Effects& eff
       ->add_option("--step", args->step,
                    "of a profile: the ProfilerStep of this number (default: the one in the middle)")
       ->check(CLI::Range(0, 1'000'000'000));
+  add_nodes_argument(*command, args->nodes);
   add_collective_arguments(*command, *args, /*several=*/false);
   command->add_option("--set", args->sets, "change a parameter: path=value; may be repeated")
       ->allow_extra_args(false);

@@ -136,6 +136,7 @@ std::vector<std::string> preset_names(FileKind kind) {
     name.remove_suffix(kExtension.size());
     names.emplace_back(name);
   }
+  std::ranges::sort(names);  // files are in the order of their paths, in which "-" is before "."
   return names;
 }
 

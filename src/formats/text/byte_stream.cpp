@@ -168,6 +168,9 @@ sim::Result<std::unique_ptr<ByteStream>> open_stream(const std::string& file, st
     return sim::fail(config::at(file, {}, "there is no such file"));
   if (!std::filesystem::is_regular_file(status))
     return sim::fail(config::at(file, {}, "cannot read it: it is no regular file"));
+  // A file that states no size is not read: it is empty, or it is a device that only looks like a file
+  // (/proc/kmsg) and would block.
+  if (std::filesystem::file_size(file, error) == 0 || error) return stream_of({}, largest);
   std::FILE* opened = std::fopen(file.c_str(), "rb");
   if (opened == nullptr) return sim::fail(config::at(file, {}, "cannot open it"));
   return std::unique_ptr<ByteStream>(std::make_unique<FileStream>(BlockSource(opened), largest));

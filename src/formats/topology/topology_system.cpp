@@ -57,7 +57,7 @@ Base most_like(const std::function<int(const study::SystemSpec&)>& likeness) {
   Base best;
   for (const std::string& name : config::preset_names(config::FileKind::kSystem)) {
     auto loaded = config::load_system(name, config::Validate{});
-    if (!loaded) continue;
+    if (!loaded || loaded->machine.nodes > 1) continue;  // a file describes one node
     const int now = likeness(*loaded);
     if (now > best.likeness) best = {name, std::move(*loaded), now};
   }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
 
 #include "config/yaml/position.h"
 #include "config/yaml/text.h"
@@ -300,7 +299,7 @@ class ChakraRankReader {
   ChakraCounts& counts_;
   RankTrace out_;
   std::vector<Waits> waits_;  // by node
-  std::unordered_map<std::uint64_t, int> number_of_;
+  std::map<std::uint64_t, int> number_of_;
   std::map<std::string, std::vector<int>> ranks_of_;
 };
 

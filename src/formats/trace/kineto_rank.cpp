@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 #include "config/yaml/position.h"
 #include "config/yaml/text.h"
@@ -123,7 +122,7 @@ class KinetoRankReader {
   }
 
   void choose_items() {
-    std::unordered_map<std::int64_t, const KinetoCall*> call_of;
+    std::map<std::int64_t, const KinetoCall*> call_of;
     for (const KinetoCall& c : trace_.calls) {
       if (c.correlation >= 0) call_of.emplace(c.correlation, &c);
     }
@@ -209,7 +208,7 @@ class KinetoRankReader {
 
   /// Newer profilers write which stream waits for which event of which other.
   void recorded_waits() {
-    std::unordered_map<std::int64_t, const KinetoCall*> call_of;
+    std::map<std::int64_t, const KinetoCall*> call_of;
     for (const KinetoCall& c : trace_.calls) {
       if (c.correlation >= 0) call_of.emplace(c.correlation, &c);
     }

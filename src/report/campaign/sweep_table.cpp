@@ -17,16 +17,16 @@ using Visit = std::function<void(const std::string& name, const std::string& pat
 constexpr std::array<std::string_view, 3> kRows = {"results", "rows", "causes"};
 
 /// Members that the results of a command do not always have. A test compares this list with golden outputs.
-constexpr std::array<std::string_view, 35> kOnlyInSome = {
+constexpr std::array<std::string_view, 37> kOnlyInSome = {
     // bench: with a choice, values, a fault, several at once, switches that reduce, a host that is too slow
     "estimate_us", "auto_loss", "error", "fault", "replays", "fairness", "inc", "hypothetical", "host_bound",
     // bench of a kernel
     "copy_gbps", "tile", "stages", "split", "beside", "shape",
     // train: on one GPU, on several
     "tflops", "hbm_bytes", "kernels", "kernel_ms", "burst_bytes", "comm_in_backward_ms", "comm_sms", "engine",
-    "gpus_simulated", "last_pass_ms", "slowdown_while_communicating", "bubble_ms", "exposed_comm_ms",
-    "forward_slowdown", "memory_gb", "mfu", "micro_batches", "parallel", "parameters",
-    "tokens_per_s_per_gpu"};
+    "fidelity", "fidelity_error", "gpus_simulated", "last_pass_ms", "slowdown_while_communicating",
+    "bubble_ms", "exposed_comm_ms", "forward_slowdown", "memory_gb", "mfu", "micro_batches", "parallel",
+    "parameters", "tokens_per_s_per_gpu"};
 
 void walk(const Json& object, const std::string& name, const std::string& path, const Visit& visit) {
   for (const auto& [key, value] : object.items()) {

@@ -37,8 +37,10 @@ sim::Result<std::vector<Method>> with_use(StepJob step, const std::vector<Method
 StepJob variant_of(StepJob step, const Method& method, Variant variant) {
   step.method = method;
   step.overlap = variant != Variant::kSequential;
+  // Networks of their own are not simulated between nodes, so links stay shared there.
+  const bool links_shared = step.system->machine.nodes > 1;
   if (variant == Variant::kIdeal)
-    step.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = false};
+    step.core.contention = {.sm = false, .l2 = false, .hbm = false, .link = links_shared};
   return step;
 }
 

@@ -29,7 +29,8 @@ bool take_away(Cause cause, StepJob& step) {
     case Cause::kL2:
       return std::exchange(shared.l2, false);
     case Cause::kLink:
-      return std::exchange(shared.link, false);
+      // Networks of their own are not simulated between nodes, so links stay shared there.
+      return step.system->machine.nodes == 1 && std::exchange(shared.link, false);
     case Cause::kSkew:
       return !std::exchange(step.delays, {}).empty();
     case Cause::kWait:
@@ -156,6 +157,7 @@ sim::Result<ExplainResult> run(const ExplainJob& job, const KeepGoing& keep_goin
   const auto none = [](const StepResult&) { return 0.0; };
   const auto share = [](sim::Time part, sim::Time whole) { return part.in_s() / whole.in_s(); };
   ExplainResult e;
+  e.several_nodes = job.step.system->machine.nodes > 1;
   e.step = runs.causes_of([](const StepResult& r) { return r.step().in_s() / r.step_alone().in_s() - 1; },
                           [&](const StepResult& r) { return share(r.bubble, r.step_alone()); },
                           [&](const StepResult& r) { return share(r.all_copied(), r.step_alone()); });

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sim/result.h"
@@ -42,6 +43,12 @@ struct ExplainResult {
   std::vector<KernelCauses> kernels;  ///< by class, as in `result`
   /// Whether several communicators are at work, so that links can be shared; without it the cause is 0.
   bool links_are_shared() const { return result.communicators > 1; }
+  /// Why there is no figure for the cause `link`; empty if there is one.
+  std::string_view why_no_link() const {
+    if (!links_are_shared()) return "nothing shares links: one communicator";
+    return several_nodes ? "not told apart from others on several nodes" : "";
+  }
+  bool several_nodes = false;
 };
 
 struct ExplainJob {
