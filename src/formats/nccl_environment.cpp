@@ -198,6 +198,7 @@ class Reader {
         const auto found = std::ranges::find(known, std::string_view(name), &Known::nccl);
         if (found == known.end()) {
           std::vector<std::string_view> all;
+          all.reserve(known.size());
           for (const Known& k : known) all.push_back(k.nccl);
           return refuse(fmt::format("there is no {} '{}'{}; there is {}", what, config::shown(name, 32),
                                     config::did_you_mean(name, all), fmt::join(all, ", ")));

@@ -272,7 +272,6 @@ const table = {
     "--skew": {base: R, with: "--skew 50us"},
     "--seed": {base: `${R} --skew 50us`, with: "--seed 7", refusedIn: R, refused: "--seed 7"},
     "--burst": {base: R, with: "--burst 4KiB", refusedIn: quiet, refused: "--burst 1"},
-    "--gather-engine": {base: R, with: "--gather-engine dma", refusedIn: quiet, refused: "--gather-engine dma"},
     "--env": {base: R, with: "--env NCCL_ALGO=tree", refusedIn: quiet, refused: "--env NCCL_ALGO=tree", refusedToo: "--env NCCL_ALGO=rign"},
     "--nodes": {base: R, with: "--nodes 2 --gpus 16", refusedToo: "--nodes 0"},
     "--set": {base: R, with: "--set gpu.launch_gap=9us"},

@@ -37,9 +37,9 @@ struct ReplayArguments : TrainArguments {
 
 /// The options that a workload without communication has no use for.
 std::string given_for_nothing(const CLI::App& command) {
-  constexpr std::array kForCommunication = {"--algo",  "--program",      "--engine",        "--proto",
-                                            "--env",   "--channels",     "--what-if",       "--priority",
-                                            "--burst", "--sms-reserved", "--gather-engine", "--without"};
+  constexpr std::array kForCommunication = {"--algo",  "--program",      "--engine",  "--proto",
+                                            "--env",   "--channels",     "--what-if", "--priority",
+                                            "--burst", "--sms-reserved", "--without"};
   for (const char* name : kForCommunication) {
     if (command.get_option(name)->count() > 0) return name;
   }
@@ -131,7 +131,6 @@ int replay(const ReplayArguments& typed, const CLI::App& command) {
                        .workload = &workload,
                        .method = setup.job.method,
                        .protocol = setup.job.protocol,
-                       .gather_engine = setup.job.gather_engine,
                        .burst = setup.job.burst,
                        .delays = setup.job.delays};
   if (auto ok = pick_sharing(args, job.core); !ok) return failure(ok.error());

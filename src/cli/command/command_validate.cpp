@@ -69,6 +69,7 @@ int climb(const ValidateArguments& args) {
   if (cases.empty()) {
     const std::vector<study::LadderCase> all = study::ladder_cases();
     std::vector<std::string_view> known;
+    known.reserve(all.size());
     for (const study::LadderCase& c : all) known.push_back(c.id);
     return bad_input(fmt::format("no step has an id that begins with '{}'{}", args.only.front(),
                                  config::did_you_mean(args.only.front(), known)));

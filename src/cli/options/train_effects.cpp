@@ -50,6 +50,14 @@ void add_sync_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
 /// Options of one kind of parallelism.
 void add_layout_effects(CLI::App& c, const TrainArguments& a, Effects& effects) {
   effects.only(
+      c.get_option("--gather-engine"),
+      [&a] {
+        const bool shards =
+            a.sync != "ddp" && a.sync != "horovod" && a.sync != "tensorflow" && a.sync != "per-tensor";
+        return shards || a.layout.tp > 1 || a.layout.cp > 1;
+      },
+      "without all-gathers: --sync zero1, zero2, fsdp or hsdp, --tp or --cp has them");
+  effects.only(
       c.get_option("--sp"), [&a] { return a.layout.tp > 1; }, "without --tp, which splits layers");
   effects.only(
       c.get_option("--cp-comm"), [&a] { return a.layout.cp > 1; }, "without --cp, which divides sequences");
@@ -105,14 +113,6 @@ void add_collective_effects(CLI::App& c, const TrainArguments& a, Effects& effec
                                    [](const auto& word) { return word.find('@') == std::string::npos; });
       },
       "where every algorithm has its own, as ring@dma");
-  effects.only(
-      c.get_option("--gather-engine"),
-      [&a] {
-        const bool shards =
-            a.sync != "ddp" && a.sync != "horovod" && a.sync != "tensorflow" && a.sync != "per-tensor";
-        return shards || a.layout.tp > 1 || a.layout.cp > 1;
-      },
-      "without all-gathers: --sync zero1, zero2, fsdp or hsdp, --tp or --cp has them");
   effects.only(
       c.get_option("--channels"),
       [&a] {

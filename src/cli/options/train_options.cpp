@@ -247,8 +247,6 @@ void add_collective_arguments(CLI::App& c, TrainArguments& a, bool several) {
                    : "with the program of this file (see 'infold program show') instead of an algorithm's")
       ->allow_extra_args(false);
   c.add_option("--engine", a.engine, "what carries them out: sm, dma or ace")->capture_default_str();
-  c.add_option("--gather-engine", a.gather_engine,
-               "what carries out all-gathers, as those of FSDP's weights (default: that of --engine)");
   c.add_option("--proto", a.protocol, "wire protocol: simple, ll, ll128 or auto")
       ->each([&a](const std::string&) { a.protocol_typed = true; })
       ->capture_default_str();
@@ -297,6 +295,8 @@ void add_train_arguments(CLI::App& c, TrainArguments& a, bool several) {
   add_layout_arguments(c, a);
   add_sync_arguments(c, a);
   add_collective_arguments(c, a, several);
+  c.add_option("--gather-engine", a.gather_engine,
+               "what carries out all-gathers, as those of FSDP's weights (default: that of --engine)");
   c.add_option("--fold", a.fold,
                "if all GPUs do the same, simulate only four of them: auto (in large steps), on or off")
       ->capture_default_str();

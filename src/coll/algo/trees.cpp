@@ -73,7 +73,7 @@ Tree tree_over_nodes(const Request& request, int channel, int channels) {
       head = std::ranges::find(chain, request.root);
       root_place = static_cast<int>(chains.size());
     }
-    std::ranges::rotate(chain, head);
+    std::rotate(chain.begin(), head, chain.end());
     chains.push_back(std::move(chain));
   }
   const int count = static_cast<int>(chains.size());

@@ -54,8 +54,9 @@ std::int64_t operations_of(const work::Graph& graph, const work::Kernel& k) {
                                      (a->causal ? 0.5 : 1.0));
   }
   if (const auto* c = std::get_if<work::Convolve>(&k.what)) {
-    const auto out = static_cast<double>((c->height + 2 * c->pad - c->size) / c->stride + 1) *
-                     static_cast<double>((c->width + 2 * c->pad - c->size) / c->stride + 1);
+    const std::int64_t rows = (c->height + 2 * c->pad - c->size) / c->stride + 1;
+    const std::int64_t columns = (c->width + 2 * c->pad - c->size) / c->stride + 1;
+    const auto out = static_cast<double>(rows) * static_cast<double>(columns);
     return static_cast<std::int64_t>(2.0 * out * static_cast<double>(k.batch * c->filters * c->channels) *
                                      static_cast<double>(c->size * c->size));
   }

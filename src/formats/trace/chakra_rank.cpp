@@ -101,8 +101,7 @@ class ChakraRankReader {
       if (control) add(waits_[i].control);
       add(waits_[i].data);
       std::ranges::sort(after);
-      const auto same = std::ranges::unique(after);
-      after.erase(same.begin(), same.end());
+      after.erase(std::unique(after.begin(), after.end()), after.end());
     }
     return missing;
   }

@@ -88,10 +88,10 @@ class WorkloadWalkIn {
 
 template <class T>
 void fill_value(const config::YamlNode& node, std::string_view name, T& value, WorkloadFault& fault) {
-  using Kind = config::YamlNode::Kind;
+  using NodeKind = config::YamlNode::Kind;
   if (fault) return;
   if constexpr (requires { typename T::value_type; } && !std::is_same_v<T, std::string>) {
-    if (node.kind != Kind::kList)
+    if (node.kind != NodeKind::kList)
       return fault.set(node.at, fmt::format("{}: expected a list, not {}", name, kind_text(node.kind)));
     value.clear();
     value.reserve(node.children.size());
@@ -106,7 +106,7 @@ void fill_value(const config::YamlNode& node, std::string_view name, T& value, W
     walk(walker, value);
     walker.finish();
   } else {
-    if (node.kind != Kind::kScalar)
+    if (node.kind != NodeKind::kScalar)
       return fault.set(node.at, fmt::format("{}: expected a value, not {}", name, kind_text(node.kind)));
     if constexpr (std::is_same_v<T, std::string>) {
       if (config::has_control_character(node.text))

@@ -82,7 +82,7 @@ void Composition::make_actors() {
       for (const int m : work::group_of(graph_, c, a.rank))
         others.push_back(actor_of_[static_cast<std::size_t>(m)]);
       std::ranges::sort(others);
-      others.erase(std::ranges::unique(others).begin(), others.end());
+      others.erase(std::unique(others.begin(), others.end()), others.end());
     }
   }
 }

@@ -115,7 +115,7 @@ std::vector<int> gpus_of(const Sample& sample) {
   }
   if (gpus.empty()) gpus = {0};
   std::ranges::sort(gpus);
-  gpus.erase(std::ranges::unique(gpus).begin(), gpus.end());
+  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
   return gpus;
 }
 

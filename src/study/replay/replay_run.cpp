@@ -172,7 +172,6 @@ sim::Result<ReplayResult> run(const ReplayJob& job, const KeepGoing& keep_going)
                                  .burst = job.burst};
   const auto go_on = [&keep_going] { return !keep_going || keep_going(0); };
   StepPrograms programs(collective, job.protocol, go_on);
-  if (job.gather_engine) programs.gather_on(*job.gather_engine);
   if (auto prepared = programs.prepare(graph); !prepared) return sim::fail_as(std::move(prepared));
   const work::Programs program_of = [&programs](const work::Operation& op, sim::Bytes bytes,
                                                 const std::vector<int>& members) -> const coll::Program& {

@@ -21,8 +21,7 @@ struct ReplayJob {
   SystemPtr system;
   const Workload* workload = nullptr;  ///< of at most as many ranks as the system has GPUs
   Method method;
-  std::optional<coll::Protocol> protocol;          ///< if there is none, it is chosen for each size
-  std::optional<coll::Engine> gather_engine = {};  ///< of all-gathers, if it is not the method's
+  std::optional<coll::Protocol> protocol;  ///< if there is none, it is chosen for each size
   gpu::CoreOptions core{};
   BurstChoice burst;
   std::vector<sim::Time> delays = {};        ///< how late each rank begins; if empty, none is late
