@@ -11,7 +11,7 @@
 namespace infold::net {
 
 namespace {
-FabricTraits traits_of(const std::vector<std::unique_ptr<Fabric>>& nodes) {
+FabricTraits traits_of_all(const std::vector<std::unique_ptr<Fabric>>& nodes) {
   FabricTraits traits = nodes.front()->traits();
   traits.gpus *= static_cast<int>(nodes.size());
   return traits;
@@ -20,7 +20,7 @@ FabricTraits traits_of(const std::vector<std::unique_ptr<Fabric>>& nodes) {
 
 NodeFabrics::NodeFabrics(std::vector<std::unique_ptr<Fabric>> nodes, std::unique_ptr<Fabric> scale_out,
                          Setup setup)
-    : Fabric(traits_of(nodes)),
+    : Fabric(traits_of_all(nodes)),
       nodes_(std::move(nodes)),
       scale_out_(std::move(scale_out)),
       setup_(std::move(setup)) {}

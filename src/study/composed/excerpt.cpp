@@ -125,6 +125,7 @@ std::vector<Touch> touches_of(const work::Graph& graph, const work::Operation& o
   std::vector<Touch> all;
   const std::vector<work::TensorId> tensors =
       moves_tensors(graph, op) ? tensors_of(stand_in(graph, op)) : tensors_of(op);
+  all.reserve(tensors.size());
   for (const work::TensorId t : tensors) {
     all.push_back({.is_buffer = false,
                    .number = t,

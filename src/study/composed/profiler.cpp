@@ -47,6 +47,7 @@ int order_of_magnitude(sim::Bytes all) {
 
 sim::Result<std::vector<Sampled>> Sampler::take(const std::vector<Sample>& samples) {
   std::vector<std::string> keys;
+  keys.reserve(samples.size());
   for (const Sample& s : samples) keys.push_back(key_of(scene_, s, store_.version()));
   std::vector<std::optional<Sampled>> results(samples.size());
   std::vector<std::size_t> missing;
@@ -191,6 +192,7 @@ sim::Status Profiler::learn_kernels() {
   }
   const std::vector<Window> windows = kinds_.windows(all);
   std::vector<Sample> samples;
+  samples.reserve(windows.size());
   for (const Window& w : windows) samples.push_back({.window = excerpt_of(graph_, w.ops)});
   auto sampled = sampler_.take(samples);
   if (!sampled) return sim::fail_as(std::move(sampled));

@@ -236,6 +236,7 @@ class Run {
     graph_.script_of.assign(static_cast<std::size_t>(gpus_.back() + 1), 0);
     for (const int g : gpus_) {
       std::vector<bool> has;
+      has.reserve(all.size());
       for (const work::Stream& s : all) has.push_back(s.ops.empty() || is_there(g, s.ops.front()));
       const auto [at, is_new] = known.try_emplace(has, static_cast<int>(graph_.scripts.size()));
       if (is_new) {
